@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Action plugin ``plan``: reads inventory and variables on the controller and makes the plan from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.action import ActionBase
+from ansible.utils.vars import load_extra_vars
+
+from ansible_collections.dgxspark.serving.plugins.module_utils import plan
+from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, Unreadable
+
+ROLES = Path(__file__).resolve().parents[2] / "roles"
+# What the plan reads besides its own variables.
+ALSO_READ = ("ansible_host",)
+
+
+class ActionModule(ActionBase):
+    """The thin edge around :func:`plan.make`."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        _validation, options = self.validate_argument_spec(
+            argument_spec={
+                "group": {"type": "str", "default": "sparks"},
+                "deployment_name": {"type": "str", "default": "tp1"},
+                "world_size": {"type": "int", "default": 1},
+            }
+        )
+        task_vars = task_vars or {}
+        hosts = list(task_vars["groups"].get(options["group"], []))
+        variables = {host: _variables(task_vars["hostvars"][host]) for host in hosts}
+        request = plan.Request(
+            group=options["group"],
+            hosts=hosts,
+            variables=variables,
+            extra=self._extra(variables[hosts[0]] if hosts else {}),
+            role_variables=self._role_variables(),
+            deployment_name=options["deployment_name"],
+            world_size=options["world_size"],
+        )
+        try:
+            return {**result, "changed": False, **plan.make(request)}
+        except ConfigurationError as error:
+            return {**result, "failed": True, "msg": str(error)}
+
+    def _extra(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given with ``-e``, templated like any variable."""
+        return {name: variables.get(name, value) for name, value in load_extra_vars(self._loader).items()}
+
+    def _role_variables(self) -> list[str]:
+        names: list[str] = []
+        for path in sorted(ROLES.glob("*/meta/argument_specs.yml")):
+            specs = self._loader.load_from_file(str(path))["argument_specs"]
+            for entry_point in specs.values():
+                names += entry_point.get("options", {})
+        return names
+
+
+def _variables(host_variables: Mapping[str, Any]) -> dict[str, Any]:
+    """All variable names of a host; values only of those that the plan reads, for templating costs time."""
+    found: dict[str, Any] = {}
+    for name in host_variables:
+        if name not in BY_NAME and name not in ALSO_READ:
+            found[name] = None
+            continue
+        try:
+            found[name] = host_variables[name]
+        except AnsibleError as error:
+            found[name] = Unreadable(" ".join(str(error).split()))
+    return found

@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A rank as a container: its name, labels and options, and what other containers on a host mean for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LABEL_PREFIX = "dgxspark.serving."
+DEPLOYMENT_LABEL = f"{LABEL_PREFIX}deployment"
+API_LABEL = f"{LABEL_PREFIX}api"
+
+# 64 MiB of stack for each thread, as NVIDIA's own start lines for these images have it; memory may be pinned for RDMA.
+ULIMITS = ["memlock:-1:-1", "stack:67108864:67108864"]
+GPU_REQUESTS = [{"driver": "nvidia", "count": -1, "capabilities": [["gpu"]]}]
+
+
+def container_name(deployment: str, replica: int, rank: int) -> str:
+    """The name of a rank's container, e.g. ``dgxspark-chat-0-r0``."""
+    return f"dgxspark-{deployment}-{replica}-r{rank}"
+
+
+def digest(spec: Any) -> str:
+    """Twelve hexadecimal digits that change when anything in ``spec`` does."""
+    text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def with_labels(specs: Sequence[dict[str, Any]], deployment: str, replica: str, api: str) -> list[dict[str, Any]]:
+    """Give the ranks of one replica their labels.
+
+    The generation is made from all ranks: a change of one recreates every rank, for a group lives and dies as a whole.
+
+    :param specs: container options of rank 0, 1, ... without labels
+    :param api: base URL of the replica's API as the host of rank 0 reaches it, so that a status needs no plan
+    """
+    digests = [digest(spec) for spec in specs]
+    generation = digest(digests)
+    return [
+        {
+            **spec,
+            "labels": {
+                DEPLOYMENT_LABEL: deployment,
+                f"{LABEL_PREFIX}replica": replica,
+                f"{LABEL_PREFIX}rank": str(rank),
+                f"{LABEL_PREFIX}generation": generation,
+                f"{LABEL_PREFIX}spec_digest": spec_digest,
+                **({API_LABEL: api} if rank == 0 else {}),
+            },
+        }
+        for rank, (spec, spec_digest) in enumerate(zip(specs, digests, strict=True))
+    ]
+
+
+@dataclass(frozen=True)
+class Container:
+    """A container as ``docker container inspect`` shows it.
+
+    :ivar status: ``running``, ``exited``, ``created``, ...
+    :ivar deployment: the deployment it belongs to; empty when it is not ours, as are the two below
+    :ivar api: base URL of its engine's API on its host; empty for ranks other than 0
+    """
+
+    name: str
+    status: str
+    exit_code: int
+    oom_killed: bool
+    deployment: str
+    replica: str
+    api: str
+
+    @property
+    def is_ours(self) -> bool:
+        return bool(self.deployment)
+
+
+def read(inspected: Iterable[Mapping[str, Any]]) -> list[Container]:
+    """Read the answer of ``docker container inspect``, sorted by name."""
+    found = []
+    for entry in inspected:
+        labels = entry["Config"].get("Labels") or {}
+        found.append(
+            Container(
+                name=entry["Name"].removeprefix("/"),
+                status=entry["State"]["Status"],
+                exit_code=entry["State"]["ExitCode"],
+                oom_killed=entry["State"]["OOMKilled"],
+                deployment=labels.get(DEPLOYMENT_LABEL, ""),
+                replica=labels.get(f"{LABEL_PREFIX}replica", ""),
+                api=labels.get(API_LABEL, ""),
+            )
+        )
+    return sorted(found, key=lambda container: container.name)
+
+
+def strange(found: Iterable[Container], wanted: str) -> str:
+    """Status of a container of the wanted name that is not ours, or nothing. Such a container is never replaced."""
+    return next((container.status for container in found if container.name == wanted and not container.is_ours), "")

@@ -1,0 +1,62 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Lay replicas on hosts, or say all that is wrong with the configuration
+version_added: 0.1.0
+description:
+  - Reads the inventory and the variables of all hosts of a group, checks them, and gives replicas, ranks, addresses,
+    ports and the engine's exact command line and environment. Later steps read it and decide nothing.
+  - Runs on the controller and connects to no host.
+  - All errors of the configuration are reported at once, misspelt variables among them.
+  - The variables it reads are listed in C(docs/variables.md).
+author:
+  - dgxspark.serving contributors (@dgxspark)
+options:
+  group:
+    description: Inventory group of the hosts.
+    type: str
+    default: sparks
+  deployment_name:
+    description: Name of the one deployment when C(serving_deployments) spells out none.
+    type: str
+    default: tp1
+  world_size:
+    description: Hosts of each replica that the playbook serves.
+    type: int
+    default: 1
+attributes:
+  check_mode:
+    description: Can run in check mode and gives the same answer.
+    support: full
+  diff_mode:
+    description: Returns what would change.
+    support: none
+    details: It changes nothing.
+"""
+
+EXAMPLES = r"""
+- name: Plan the deployment
+  dgxspark.serving.plan:
+    group: sparks
+  run_once: true
+  register: plan
+"""
+
+RETURN = r"""
+replicas:
+  description: The replicas in the order of their deployments, with name, hosts, endpoint, served name, model and image.
+  returned: success
+  type: list
+  elements: dict
+ranks:
+  description: For each host that serves, its replica, rank, model, API address and container.
+  returned: success
+  type: dict
+"""

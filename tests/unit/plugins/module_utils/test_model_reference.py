@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user may call a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.dgxspark.serving.plugins.module_utils import model_reference
+
+
+@pytest.mark.parametrize(
+    ("text", "served", "mount", "argument"),
+    [
+        ("/srv/models/tiny/", "tiny", "/models/tiny", "/models/tiny"),
+        ("Qwen/Qwen3.5-35B-A3B", "Qwen/Qwen3.5-35B-A3B", "/models/hub", "Qwen/Qwen3.5-35B-A3B"),
+    ],
+)
+def test_parse(text: str, served: str, mount: str, argument: str) -> None:
+    model = model_reference.parse(text)
+    assert (model.served_name, model.mount, model.argument) == (served, mount, argument)
+
+
+@pytest.mark.parametrize("text", ["/", "./tiny", "tiny", "a/b/c", "a b/c", "~/models/tiny", "-x/y", "org/"])
+def test_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        model_reference.parse(text)
