@@ -1,0 +1,52 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: summary
+short_description: Show what a deployment serves and how to ask it
+version_added: 0.1.0
+description:
+  - Prints a table of the replicas with their hosts, endpoint, served name, engine version and the speed of the smoke
+    generation, a C(curl) line and a codex profile. Runs on the controller.
+author:
+  - dgxspark.serving contributors (@dgxspark)
+options:
+  replicas:
+    description: The replicas of M(dgxspark.serving.plan); those whose hosts this run left out are not shown.
+    type: list
+    elements: dict
+    required: true
+  result_variable:
+    description: Variable that holds, on each host, what M(dgxspark.serving.replica_ready) returned there.
+    type: str
+    required: true
+attributes:
+  check_mode:
+    description: Can run in check mode and gives the same answer.
+    support: full
+  diff_mode:
+    description: Returns what would change.
+    support: none
+    details: It changes nothing.
+"""
+
+EXAMPLES = r"""
+- name: Show the result
+  dgxspark.serving.summary:
+    replicas: "{{ plan.replicas }}"
+    result_variable: ready
+  run_once: true
+"""
+
+RETURN = r"""
+lines:
+  description: What was printed.
+  returned: success
+  type: list
+  elements: str
+"""
