@@ -1,0 +1,76 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# The Python that makes the environment; everything else runs with the one in .venv.
+PYTHON ?= python3
+# The lab: its name, how many hosts, which engine is loaded into them, where its inventory goes.
+NAME ?= demo
+HOSTS ?= 2
+ENGINE ?= vllm-cpu
+INVENTORY ?= inventories/lab
+# KEEP=1 leaves the lab of `make demo` up.
+KEEP ?=
+SCENARIO ?= default
+# More arguments for pytest, for the checks (`make test ARGS='--only ruff'`) or for the benchmark.
+ARGS ?=
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+export PYTHONUNBUFFERED := 1
+
+CHECK := python -m tools.check_all
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint unit sanity docs-lint tarball molecule lab-test lab-up lab-down lab-status bench clean
+
+help: ## List the targets
+	@$(PYTHON) -m tools.make_help Makefile
+	@echo
+	@echo "  Variables: NAME=$(NAME) HOSTS=$(HOSTS) ENGINE=$(ENGINE) SCENARIO=$(SCENARIO) KEEP=1 ARGS='...' PYTHON=$(PYTHON)"
+
+venv: ## Make the virtual environment (.venv, shared through the cache)
+	@$(PYTHON) -m tools.venv
+
+demo: venv ## Lab of two hosts, deploy-tp1.yml with real vLLM on it, a streamed answer from each host
+	@python -m tools.demo --name $(NAME) --hosts $(HOSTS) --engine $(ENGINE) --inventory $(INVENTORY) $(if $(KEEP),--keep)
+
+test: venv ## Every check there is: lint, unit, sanity, docs, tarball, lab and Molecule
+	@$(CHECK) $(ARGS)
+
+lint: venv ## ruff, yamllint and ansible-lint
+	@$(CHECK) --only ruff --only yamllint --only ansible-lint
+
+unit: venv ## Unit tests of plugins, lab and tools
+	@python -m pytest tests/unit $(ARGS)
+
+sanity: venv ## ansible-test: sanity, and the units on every Python at hand
+	@$(CHECK) --only ansible-test
+
+docs-lint: venv ## Documentation of plugins and roles, and the changelog
+	@$(CHECK) --only antsibull
+
+tarball: venv ## Build the collection's tarball, install it elsewhere, check its playbooks by full name
+	@python -m tools.tarball
+
+molecule: venv ## One Molecule scenario (SCENARIO=default)
+	@molecule test -s $(SCENARIO)
+
+lab-test: venv ## Tests of the lab itself, with real containers
+	@python -m pytest tests/lab -v $(ARGS)
+
+lab-up: venv ## Start a lab and write its inventory (NAME, HOSTS, ENGINE, INVENTORY)
+	@python -m lab up --name $(NAME) --hosts $(HOSTS) --engine $(ENGINE) --inventory $(INVENTORY)
+
+lab-down: venv ## Take a lab down (NAME)
+	@python -m lab down --name $(NAME)
+
+lab-status: venv ## Show a lab (NAME)
+	@python -m lab status --name $(NAME)
+
+bench: venv ## Measure an unchanged deploy-tp1.yml on 2, 8 and 32 light hosts against a ping
+	@python -m benchmarks.deploy_noop $(ARGS)
+
+clean: ## Remove what the checks left in the checkout (the cache outside of it stays)
+	@rm -rf results tests/output .cache .ansible .ruff_cache .pytest_cache .venv
+	@find . -name __pycache__ -type d -not -path './.collections/*' -prune -exec rm -rf {} +

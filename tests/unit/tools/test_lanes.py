@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which check starts when."""
+
+from __future__ import annotations
+
+from tools.lanes import SLOTS, Kind, Step, fits, in_order, next_step
+
+STATIC = Step("static", ("true",))
+STATIC2 = Step("static2", ("true",))
+LAB = Step("lab", ("true",), Kind.LAB)
+LAB2 = Step("lab2", ("true",), Kind.LAB)
+HEAVY = Step("heavy", ("true",), Kind.HEAVY)
+HEAVY2 = Step("heavy2", ("true",), Kind.HEAVY)
+
+
+def starts(pending: list[Step]) -> list[tuple[str, tuple[str, ...]]]:
+    """Run steps of which the oldest always ends first; return (started, beside what) in order."""
+    pending, running, seen = list(pending), [], []
+    while pending or running:
+        while step := next_step(pending, running):
+            pending.remove(step)
+            seen.append((step.name, tuple(other.name for other in running)))
+            running.append(step)
+        assert 0 < len(running) <= SLOTS
+        running.pop(0)
+    return seen
+
+
+def test_heavy_goes_beside_static_only() -> None:
+    assert fits(HEAVY, [STATIC])
+    assert not fits(HEAVY, [LAB])
+    assert not fits(LAB, [HEAVY])
+    assert not fits(HEAVY2, [HEAVY])
+    assert fits(LAB2, [LAB])
+
+
+def test_no_more_than_two() -> None:
+    assert not fits(STATIC, [LAB, STATIC2])
+    assert next_step([STATIC], [LAB, STATIC2]) is None
+
+
+def test_a_lab_starts_first_and_static_goes_beside_it() -> None:
+    assert next_step([STATIC, LAB], []) is LAB
+    assert next_step([STATIC, LAB2], [LAB]) is STATIC
+    assert next_step([STATIC2, LAB2], [STATIC]) is LAB2
+
+
+def test_light_labs_pair_up_when_static_ones_are_used_up() -> None:
+    assert next_step([LAB2], [LAB]) is LAB2
+
+
+def test_static_ones_pair_up_when_there_is_no_lab() -> None:
+    assert next_step([STATIC2], [STATIC]) is STATIC2
+
+
+def test_every_step_runs_once_and_heavy_ones_never_beside_a_lab() -> None:
+    order = starts(in_order([LAB, STATIC, HEAVY, LAB2, HEAVY2, STATIC2]))
+    assert sorted(name for name, _beside in order) == ["heavy", "heavy2", "lab", "lab2", "static", "static2"]
+    labs = {"lab", "lab2", "heavy", "heavy2"}
+    for name, beside in order:
+        if labs & set(beside):
+            assert {name, *beside} <= {"lab", "lab2", "static", "static2"} or name.startswith("static")
+
+
+def test_heavy_first_else_as_given() -> None:
+    assert [step.name for step in in_order([LAB, HEAVY, LAB2, HEAVY2])] == ["heavy", "heavy2", "lab", "lab2"]

@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.lanes import Kind
+from tools.steps import ENGINE_STEP, all_steps, chosen_steps, lab_steps, molecule_steps, scenario_kind
+
+
+def scenario(checkout: Path, name: str, converge: str) -> None:
+    """Write a Molecule scenario."""
+    folder = checkout / "molecule" / name
+    folder.mkdir(parents=True)
+    (folder / "molecule.yml").write_text("---\n", encoding="utf-8")
+    (folder / "converge.yml").write_text(converge, encoding="utf-8")
+
+
+def test_every_scenario_is_a_step_and_the_real_engine_is_heavy(tmp_path: Path) -> None:
+    scenario(tmp_path, "default", "engine: double\n")
+    scenario(tmp_path, "vllm_tp1", "engine: vllm-cpu\n")
+    (tmp_path / "molecule" / "shared").mkdir()
+    steps = {step.name: step.kind for step in molecule_steps(tmp_path)}
+    assert steps == {"molecule default": Kind.LAB, "molecule vllm_tp1": Kind.HEAVY}
+
+
+def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
+    scenario(tmp_path, "default", "engine: double\n")
+    assert [step.name for step in lab_steps(tmp_path)] == [ENGINE_STEP, "lab tests", "molecule default"]
+    assert lab_steps(tmp_path)[0].kind is Kind.HEAVY
+
+
+def test_names_are_unique(tmp_path: Path) -> None:
+    scenario(tmp_path, "default", "")
+    names = [step.name for step in all_steps(tmp_path)]
+    assert len(names) == len(set(names))
+
+
+def test_scenario_kind() -> None:
+    assert scenario_kind(["a: 1", "engine: vllm-cpu"]) is Kind.HEAVY
+    assert scenario_kind(["a: 1"]) is Kind.LAB
+
+
+def test_choice_by_word(tmp_path: Path) -> None:
+    steps = all_steps(tmp_path)
+    assert [step.name for step in chosen_steps(steps, ["ruff"])] == ["ruff check", "ruff format"]
+    assert [step.name for step in chosen_steps(steps, ["lab tests"])] == [ENGINE_STEP, "lab tests"]
+    assert chosen_steps(steps, []) == steps
+
+
+def test_an_unknown_word_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^No check is called 'rufff'; there are: .*ruff check, "):
+        chosen_steps(all_steps(tmp_path), ["rufff"])

@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which check may run beside which: the whole of `make test` on two cores and 24 GiB (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+SLOTS = 2
+
+
+class Kind(Enum):
+    """What a step takes from the machine."""
+
+    STATIC = "static"  # reads files: one core at most, little memory
+    LAB = "lab"  # light hosts and the engine double: fine beside another one of its kind
+    HEAVY = "heavy"  # real vLLM or the making of images: both cores and most of the memory, never beside another lab
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check: what it is called, the command, what it takes, and after how many seconds it counts as hung."""
+
+    name: str
+    argv: tuple[str, ...]
+    kind: Kind = Kind.STATIC
+    limit: int = 1800
+
+
+def fits(step: Step, running: Sequence[Step]) -> bool:
+    """Say whether a step may start beside those that run."""
+    if len(running) >= SLOTS:
+        return False
+    labs = [other for other in running if other.kind is not Kind.STATIC]
+    if step.kind is Kind.HEAVY:
+        return not labs
+    if step.kind is Kind.LAB:
+        return all(other.kind is Kind.LAB for other in labs)
+    return True
+
+
+def next_step(pending: Sequence[Step], running: Sequence[Step]) -> Step | None:
+    """Return the step to start now, or None when a running one has to end first.
+
+    The labs are the long way, so one of them always runs, and static steps go beside it; only when these are used up,
+    two light labs run side by side.
+    """
+    lab_runs = any(step.kind is not Kind.STATIC for step in running)
+    able = [step for step in pending if fits(step, running)]
+    preferred = [step for step in able if (step.kind is Kind.STATIC) == lab_runs]
+    return next(iter(preferred or able), None)
+
+
+def in_order(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps with heavy ones before light labs, else as they were: light ones can pair up at the end."""
+    return sorted(steps, key=lambda step: step.kind is Kind.LAB)

@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of checks that `make test` runs, made from what is in the checkout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.lanes import Kind, Step, in_order
+
+PYTHON = sys.executable
+ENGINE_STEP = "docker engine"
+ENGINE_CODE = "from lab.docker_engine import ensure_engine; ensure_engine()"
+REAL_ENGINE = "vllm-cpu"
+# A first run makes the images and fetches what vLLM needs before the first lab test.
+FIRST_LAB_LIMIT = 3600
+
+
+def static_steps() -> list[Step]:
+    """Return the checks that only read files, quick ones first."""
+    return [
+        Step("ruff check", ("ruff", "check", ".")),
+        Step("ruff format", ("ruff", "format", "--check", ".")),
+        Step("yamllint", ("yamllint", "--strict", ".")),
+        Step("unit tests", (PYTHON, "-m", "pytest", "tests/unit")),
+        Step("ansible-lint", ("ansible-lint", "--offline", "--profile", "production")),
+        Step("antsibull-docs", (PYTHON, "-m", "tools.docs_lint")),
+        Step("antsibull-changelog", ("antsibull-changelog", "lint")),
+        Step("tarball", (PYTHON, "-m", "tools.tarball")),
+        Step("ansible-test sanity", (PYTHON, "-m", "tools.ansible_test", "sanity")),
+        Step("ansible-test units", (PYTHON, "-m", "tools.ansible_test", "units")),
+    ]
+
+
+def engine_step() -> Step:
+    """Return the step that starts a Docker Engine before any lab needs one (heavy: no lab goes beside it)."""
+    return Step(ENGINE_STEP, (PYTHON, "-c", ENGINE_CODE), Kind.HEAVY)
+
+
+def scenario_kind(texts: Sequence[str]) -> Kind:
+    """Return the kind of a Molecule scenario from the texts of its files: heavy when it names the real engine."""
+    return Kind.HEAVY if any(REAL_ENGINE in text for text in texts) else Kind.LAB
+
+
+def molecule_steps(checkout: Path) -> list[Step]:
+    """Return one step for each `molecule/NAME/molecule.yml`."""
+    steps = []
+    for path in sorted(checkout.glob("molecule/*/molecule.yml")):
+        texts = [file.read_text(encoding="utf-8") for file in sorted(path.parent.glob("*.yml"))]
+        name = path.parent.name
+        steps.append(Step(f"molecule {name}", ("molecule", "test", "-s", name), scenario_kind(texts)))
+    return steps
+
+
+def lab_steps(checkout: Path) -> list[Step]:
+    """Return the checks that need containers, in the order in which they should start."""
+    tests = Step("lab tests", (PYTHON, "-m", "pytest", "tests/lab"), Kind.HEAVY, FIRST_LAB_LIMIT)
+    return in_order([engine_step(), tests, *molecule_steps(checkout)])
+
+
+def all_steps(checkout: Path) -> list[Step]:
+    """Return every check."""
+    return [*lab_steps(checkout), *static_steps()]
+
+
+def chosen_steps(steps: Sequence[Step], only: Sequence[str]) -> list[Step]:
+    """Return the steps whose names hold one of the words (all without words), and the engine where a lab needs it.
+
+    Raises ValueError for a word that no name holds.
+    """
+    for word in only:
+        if not any(word in step.name for step in steps):
+            raise ValueError(f"No check is called {word!r}; there are: {', '.join(step.name for step in steps)}.")
+    chosen = [step for step in steps if not only or any(word in step.name for word in only)]
+    if any(step.kind is not Kind.STATIC for step in chosen) and not any(s.name == ENGINE_STEP for s in chosen):
+        chosen = [*(step for step in steps if step.name == ENGINE_STEP), *chosen]
+    return chosen
