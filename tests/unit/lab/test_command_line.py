@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line of the lab, up to the point where it would touch Docker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import __main__ as command
+
+
+def test_defaults_of_up() -> None:
+    options = command.command_line().parse_args(["up"])
+    assert (options.name, options.hosts, options.engine, options.light) == ("demo", 2, [], False)
+
+
+def test_engines_keep_their_order() -> None:
+    options = command.command_line().parse_args(["up", "--engine", "vllm-cpu", "--engine", "double"])
+    assert options.engine == ["vllm-cpu", "double"]
+
+
+def test_error_is_one_sentence_and_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(command, "connect", lambda: None)
+    assert command.main(["status"]) == 1
+    assert capsys.readouterr().err == (
+        "lab: No Docker Engine answers, so no lab is up: `python -m lab up` starts both.\n"
+    )
+
+
+def test_down_without_an_engine_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "connect", lambda: None)
+    assert command.main(["down"]) == 0
+
+
+def test_unknown_engine_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(command, "ensure_engine", lambda: pytest.fail("nothing may be started"))
+    assert command.main(["up", "--engine", "vlm"]) == 1
+    assert "There is no lab engine 'vlm'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "folder"), [("demo", Path("inventories/lab")), ("other", None)])
+def test_inventory_folder(name: str, folder: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple] = []
+
+    class Recorder:
+        def __init__(self, _client: object, lab: str) -> None:
+            self.lab = lab
+
+        def up(self, *arguments: object) -> None:
+            seen.append((self.lab, *arguments))
+
+    monkeypatch.setattr(command, "ensure_engine", lambda: None)
+    monkeypatch.setattr(command, "Lab", Recorder)
+    assert command.main(["up", "--name", name]) == 0
+    assert seen == [(name, 2, [], folder, False)]

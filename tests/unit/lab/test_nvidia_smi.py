@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stand-in for nvidia-smi, run as a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.programs import HOST_IMAGE
+
+
+def smi(*arguments: str, overrides: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the stand-in."""
+    environment = {**os.environ, "NVIDIA_SMI_OVERRIDES": str(overrides or "/nowhere")}
+    command = [sys.executable, "-S", str(HOST_IMAGE / "nvidia_smi.py"), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_list() -> None:
+    done = smi("-L")
+    assert done.returncode == 0
+    assert done.stdout.startswith("GPU 0: NVIDIA GB10 (UUID: GPU-")
+
+
+def test_query_with_header_and_units() -> None:
+    done = smi("--query-gpu=name,memory.total,power.draw,clocks.sm", "--format=csv")
+    assert done.stdout.splitlines() == [
+        "name, memory.total [MiB], power.draw [W], clocks.current.sm [MHz]",
+        "NVIDIA GB10, [N/A], 4.52 W, 208 MHz",
+    ]
+
+
+def test_query_without_header_and_units() -> None:
+    done = smi("--query-gpu=driver_version,memory.used,power.draw,compute_cap", "--format=csv,noheader,nounits")
+    assert done.stdout == "580.95.05, [N/A], 4.52, 12.1\n"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "memory.total",
+        "memory.used",
+        "memory.free",
+        "power.limit",
+        "ecc.mode.current",
+        "fan.speed",
+        "enforced.power.limit",
+    ],
+)
+def test_fields_that_a_gb10_has_not(field: str) -> None:
+    assert smi(f"--query-gpu={field}", "--format=csv,noheader").stdout == "[N/A]\n"
+
+
+def test_unknown_field() -> None:
+    done = smi("--query-gpu=name,nonsense", "--format=csv")
+    assert (done.returncode, done.stdout) == (2, 'Field "nonsense" is not a valid field to query.\n\n')
+
+
+def test_format_is_needed() -> None:
+    done = smi("--query-gpu=name")
+    assert done.returncode == 2
+    assert '"--format=" switch is missing' in done.stdout
+
+
+def test_unknown_option() -> None:
+    done = smi("--frobnicate")
+    assert done.returncode == 1
+    assert "Invalid combination of input arguments" in done.stdout
+
+
+def test_no_process_uses_the_gpu() -> None:
+    assert smi("--query-compute-apps=pid,used_memory", "--format=csv").stdout == "pid, used_gpu_memory [MiB]\n"
+    assert smi("--query-compute-apps=pid,name", "--format=csv,noheader").stdout == ""
+
+
+def test_table_is_straight() -> None:
+    done = smi()
+    lines = done.stdout.splitlines()[1:]
+    assert {len(line) for line in lines if line} == {91}
+    assert "NVIDIA GB10" in done.stdout
+    assert "Not Supported" in done.stdout
+
+
+def test_no_such_gpu() -> None:
+    done = smi("-i", "1", "--query-gpu=name", "--format=csv")
+    assert (done.returncode, done.stdout) == (6, "No devices were found\n")
+
+
+def test_answers_can_be_changed_for_one_host(tmp_path: Path) -> None:
+    overrides = tmp_path / "smi.json"
+    overrides.write_text(json.dumps({"clocks.current.sm": "650 MHz", "driver_version": "570.10"}), encoding="utf-8")
+    query = "--query-gpu=clocks.sm,driver_version"
+    assert smi(query, "--format=csv,noheader", overrides=overrides).stdout == "650 MHz, 570.10\n"
+    assert smi(query, "--format=csv,noheader,nounits", overrides=overrides).stdout == "650, 570.10\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may change settings")
+def test_settings_need_root() -> None:
+    done = smi("-lgc", "0,2200")
+    assert done.returncode == 4
+    assert "Insufficient Permissions" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="settings need root")
+def test_clock_lock() -> None:
+    done = smi("-lgc", "0,2200")
+    assert done.returncode == 0
+    assert done.stdout.startswith('GPU clocks set to "(gpuClkMin 0, gpuClkMax 2200)" for GPU 0000000F:01:00.0\n')
