@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The control port: tests turn faults on and off over HTTP on the loopback interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .faults import FAULTS, FaultError, Faults
+from .http_server import Request, Response, json_response
+from .wishes import ApiError, json_body
+
+PREFIX = "/fault"
+
+
+class Control:
+    """GET /fault, POST /fault/NAME with JSON parameters, DELETE /fault/NAME, DELETE /fault."""
+
+    def __init__(self, faults: Faults, on_change: Callable[[], None]) -> None:
+        self._faults = faults
+        self._on_change = on_change
+
+    async def handle(self, request: Request) -> Response:
+        """Answer any request."""
+        path, _slash, name = request.path.lstrip("/").partition("/")
+        if f"/{path}" != PREFIX:
+            return json_response({"detail": "Not Found"}, 404)
+        if request.method == "GET":
+            return json_response({"active": self._faults.active(), "known": FAULTS})
+        if request.method == "DELETE":
+            self._faults.clear(name or None)
+        elif request.method == "POST":
+            try:
+                self._faults.set(name, json_body(request.body or b"{}"))
+            except (FaultError, ApiError) as error:
+                return json_response({"detail": str(error)}, 400)
+        else:
+            return json_response({"detail": "Method Not Allowed"}, 405)
+        self._on_change()
+        return json_response({"active": self._faults.active()})

@@ -1,0 +1,331 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbooks as their users run them: on real hosts, in every way to call them, and when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab.lab import Lab
+from tools.ssh_masters import own_control_folder
+
+pytestmark = pytest.mark.engines("double")
+
+CHECKOUT = Path(__file__).parents[2]
+HOSTS = ("spark1", "spark2")
+FIRST = "dgxspark-tp1-0-r0"
+WAYS = {
+    "from the checkout": (CHECKOUT, "deploy-tp1.yml"),
+    "from playbooks/": (CHECKOUT / "playbooks", "deploy-tp1.yml"),
+    "by full name": (CHECKOUT, "dgxspark.serving.deploy_tp1"),
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run of ansible-playbook; ``text`` has its line breaks folded into blanks, for messages are wrapped."""
+
+    code: int
+    text: str
+    changed: int
+
+
+class Controller:
+    """A user at the controller."""
+
+    def __init__(self, lab: Lab, environment: dict[str, str]) -> None:
+        self.lab = lab
+        self.environment = {**os.environ, **environment, "ANSIBLE_NOCOLOR": "1"}
+        # The one of the caller, if any, would hide that ansible.cfg is found from both folders.
+        self.environment.pop("ANSIBLE_CONFIG", None)
+        [self.inventory] = lab.state.inventories()
+        self.good: list[str] = []
+
+    def play(self, playbook: str, *arguments: str, folder: Path = CHECKOUT) -> Ended:
+        argv = ["ansible-playbook", "-i", str(self.inventory), playbook, *arguments]
+        done = subprocess.run(
+            argv,
+            cwd=folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        text = done.stdout + done.stderr
+        changed = sum(int(count) for count in re.findall(r"changed=(\d+)", done.stdout))
+        return Ended(done.returncode, " ".join(text.split()), changed)
+
+    def docker(self, host: str, *arguments: str) -> str:
+        code, out, err = self.lab.run(host, ["docker", *arguments])
+        assert code == 0, err
+        return out.strip()
+
+    def engines(self) -> list[str]:
+        """Each container of both hosts with its start: unchanged means untouched."""
+        line = "{{.Name}} {{.State.Status}} {{.Id}} {{.State.StartedAt}}"
+        look = f"docker ps --all --quiet | xargs --no-run-if-empty docker inspect --format '{line}'"
+        found = []
+        for host in HOSTS:
+            code, out, err = self.lab.run(host, ["sh", "-c", look])
+            assert code == 0, err
+            found += out.splitlines()
+        return found
+
+    def containers(self) -> list[str]:
+        return [line.split()[0].removeprefix("/") for line in self.engines()]
+
+    def have_none(self) -> None:
+        if self.engines():
+            assert self.play("stop.yml").code == 0
+
+    def have_both(self) -> None:
+        """Deploy with the inventory's own variables, unless that is what runs already."""
+        if not self.good or self.engines() != self.good:
+            assert self.play("deploy-tp1.yml").code == 0
+            self.good = self.engines()
+
+
+@pytest.fixture(scope="module")
+def controller(lab: Lab) -> Iterator[Controller]:
+    with own_control_folder() as environment:
+        yield Controller(lab, environment)
+
+
+@pytest.fixture
+def virgin(controller: Controller) -> Controller:
+    """Hosts without an engine."""
+    controller.have_none()
+    return controller
+
+
+@pytest.fixture
+def deployed(controller: Controller) -> Controller:
+    """Hosts that serve."""
+    controller.have_both()
+    return controller
+
+
+def test_every_way_to_call_it_deploys_the_same(virgin: Controller) -> None:
+    expected = 2
+    for folder, playbook in WAYS.values():
+        ended = virgin.play(playbook, folder=folder)
+        assert ended.code == 0, ended.text
+        assert ended.changed == expected, ended.text
+        expected = 0  # what one way deployed, another finds as it should be
+
+
+def test_check_and_diff_pass_on_virgin_hosts_and_change_nothing_a03(virgin: Controller) -> None:
+    ended = virgin.play("deploy-tp1.yml", "--check", "--diff")
+    assert ended.code == 0, ended.text
+    assert ended.changed == 2
+    assert virgin.containers() == []
+
+
+def test_the_run_ends_with_what_a_user_needs(deployed: Controller) -> None:
+    ended = deployed.play("deploy-tp1.yml")
+    for index, host in enumerate(HOSTS):
+        address = deployed.lab.address(deployed.lab.host(host))
+        row = rf"tp1-{index} {host} http://{re.escape(address)}:8000 tiny-qwen3 vllm \S+ \d+\.\d"
+        assert re.search(row, ended.text), ended.text
+    assert "curl -N http://" in ended.text
+    assert "[profiles.spark]" in ended.text
+
+
+def test_status_shows_a_container_that_was_stopped_by_hand(deployed: Controller) -> None:
+    before = deployed.play("status.yml").text
+    for index, host in enumerate(HOSTS):
+        assert f"{host} tp1-{index} dgxspark-tp1-{index}-r0 running /health answers 200, serves tiny-qwen3" in before
+    deployed.docker("spark1", "stop", FIRST)
+    after = deployed.play("status.yml")
+    assert after.code == 0
+    assert re.search(rf"spark1 tp1-0 {FIRST} exited exit code \d+", after.text), after.text
+    assert "spark2 tp1-1 dgxspark-tp1-1-r0 running" in after.text
+
+
+def test_deploy_brings_a_stopped_engine_back_and_leaves_the_other(deployed: Controller) -> None:
+    before = deployed.engines()
+    deployed.docker("spark1", "stop", FIRST)
+    ended = deployed.play("deploy-tp1.yml")
+    assert (ended.code, ended.changed) == (0, 1), ended.text
+    after = deployed.engines()
+    assert after[0] != before[0]
+    assert after[1] == before[1]
+
+
+def test_status_shows_a_host_that_cannot_be_reached(deployed: Controller) -> None:
+    ended = deployed.play("status.yml", "-e", json.dumps({"ansible_port": 1}))
+    for host in HOSTS:
+        assert f"{host} - - unreachable" in ended.text, ended.text
+
+
+def test_stop_leaves_no_container_of_ours_and_those_of_others(deployed: Controller) -> None:
+    deployed.docker("spark1", "create", "--name", "stranger", "lab/engine-double:1", "true")
+    try:
+        assert deployed.play("stop.yml", "--check").changed == 2
+        ended = deployed.play("stop.yml")
+        assert (ended.code, ended.changed) == (0, 2), ended.text
+        assert deployed.containers() == ["stranger"]
+        assert deployed.play("stop.yml").changed == 0
+        assert "spark1 - - absent no engine of dgxspark.serving is on this host" in deployed.play("status.yml").text
+    finally:
+        deployed.docker("spark1", "rm", "stranger")
+
+
+def test_one_host_by_limit(virgin: Controller) -> None:
+    ended = virgin.play("deploy-tp1.yml", "--limit", "spark2")
+    assert (ended.code, ended.changed) == (0, 1), ended.text
+    assert virgin.containers() == ["dgxspark-tp1-1-r0"]
+
+
+def test_a_flag_that_changes_recreates_the_engine(deployed: Controller) -> None:
+    before = deployed.engines()
+    ended = deployed.play("deploy-tp1.yml", "-e", json.dumps({"serving_env": {"MARK": "1"}}))
+    assert (ended.code, ended.changed) == (0, 2), ended.text
+    assert deployed.play("deploy-tp1.yml").changed == 2, "a variable that is taken away must recreate the container"
+    assert deployed.engines() != before
+
+
+def test_another_deployment_takes_the_place_of_the_first(deployed: Controller) -> None:
+    layout = {"serving_deployments": [{"name": "chat", "replicas": [["spark2"], ["spark1"]], "port": 8100}]}
+    ended = deployed.play("deploy-tp1.yml", "-e", json.dumps(layout))
+    assert ended.code == 0, ended.text
+    assert deployed.containers() == ["dgxspark-chat-1-r0", "dgxspark-chat-0-r0"]
+
+
+REFUSED = {
+    "configuration": (
+        ["-e", "port=70000", "-e", "bakend=ray"],
+        [
+            "The configuration has 2 errors; nothing was changed.",
+            "1. -e bakend: found an unknown name, wanted backend. Write -e backend=VALUE.",
+            "2. -e port: found '70000', wanted a whole number from 1 to 65535.",
+        ],
+    ),
+    "image that is not there": (
+        ["-e", "image=registry.invalid/none:1"],
+        ["spark1: found no image registry.invalid/none:1, and it cannot be pulled:", "docker load -i IMAGE.tar"],
+    ),
+    "image of another architecture D01": (
+        ["-e", "image=lab/amd64:1"],
+        ["spark1: image lab/amd64:1 is for amd64, wanted arm64. Set serving_image to an image for arm64"],
+    ),
+    "model that is not there": (
+        ["-e", "model=/srv/models/none"],
+        ["spark2: model /srv/models/none in /srv/models/none is not complete: found no folder /srv/models/none"],
+    ),
+    "model that is not in the cache": (
+        ["-e", "model=org/name"],
+        ["is not complete: found no folder /home/nvidia/.cache/huggingface/hub/models--org--name"],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def amd64_image(controller: Controller) -> Iterator[None]:
+    command = "tar --create --files-from /dev/null | docker import --platform linux/amd64 - lab/amd64:1"
+    for host in HOSTS:
+        code, _out, err = controller.lab.run(host, ["sh", "-c", command])
+        assert code == 0, err
+    yield
+    for host in HOSTS:
+        controller.docker(host, "image", "rm", "lab/amd64:1")
+
+
+@pytest.mark.usefixtures("amd64_image")
+@pytest.mark.parametrize(("arguments", "messages"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_leaves_what_runs_alone(
+    deployed: Controller, arguments: Sequence[str], messages: Sequence[str]
+) -> None:
+    before = deployed.engines()
+    ended = deployed.play("deploy-tp1.yml", *arguments)
+    assert ended.code != 0
+    assert ended.changed == 0
+    for message in messages:
+        assert message in ended.text, ended.text
+    assert "Traceback" not in ended.text
+    assert deployed.engines() == before
+
+
+def test_a_strangers_container_is_never_replaced_d06(virgin: Controller) -> None:
+    virgin.docker("spark1", "create", "--name", FIRST, "lab/engine-double:1", "true")
+    try:
+        ended = virgin.play("deploy-tp1.yml")
+        assert ended.code != 0
+        assert f"spark1: found a container {FIRST} (created) that dgxspark.serving did not make" in ended.text
+        # All or none: the other host was not started either.
+        assert virgin.containers() == [FIRST]
+    finally:
+        virgin.docker("spark1", "rm", FIRST)
+
+
+FAILING = {
+    "an engine that ends d02": (
+        {"exit": {"stage": "load", "code": 1}},
+        f"spark1: {FIRST} did not become ready: after",
+        "the engine ended with exit code 1. Last lines of its log: |",
+    ),
+    "an engine that cannot generate n10": (
+        {"generation-500": {}},
+        "/health answers 200, but one generation failed: HTTP 500:",
+        f"Read all of it on spark1 with: docker logs {FIRST}",
+    ),
+    "an engine that serves another name": (
+        {"wrong-name": {"name": "another-model"}},
+        "the engine serves another-model, wanted tiny-qwen3",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("faults", "message", "more"), FAILING.values(), ids=FAILING)
+def test_an_engine_that_does_not_become_ready(virgin: Controller, faults: object, message: str, more: str) -> None:
+    ended = virgin.play("deploy-tp1.yml", "-e", json.dumps({"serving_env": {"DOUBLE_FAULTS": json.dumps(faults)}}))
+    assert ended.code != 0
+    assert message in ended.text, ended.text
+    assert more in ended.text, ended.text
+    assert "Traceback" not in ended.text
+
+
+def test_a_wait_shows_how_far_it_is_and_ends_in_time(virgin: Controller) -> None:
+    slow = {"serving_env": {"DOUBLE_FAULTS": json.dumps({"slow-load": {"seconds": 600}})}, "replica_ready_timeout": 5}
+    ended = virgin.play("deploy-tp1.yml", "-e", json.dumps(slow))
+    assert ended.code != 0
+    assert re.search(rf"spark1: {FIRST} did not become ready until replica_ready_timeout \(5 s\): after", ended.text)
+    patient = virgin.play(
+        "deploy-tp1.yml",
+        "-e",
+        json.dumps({"serving_env": {"DOUBLE_FAULTS": json.dumps({"slow-load": {"seconds": 15}})}}),
+    )
+    assert patient.code == 0, patient.text
+    assert re.search(rf"spark1: {FIRST}: \d+ s, the engine does not answer yet; \S", patient.text), patient.text
+
+
+def test_pairs_say_that_they_are_not_there_yet(controller: Controller) -> None:
+    ended = controller.play("deploy-tp2.yml")
+    assert ended.code != 0
+    assert "This version serves replicas of one host (TP=1) only, and deploy-tp2.yml is not in it yet" in ended.text
+
+
+def test_a_forgotten_inventory(controller: Controller, tmp_path: Path) -> None:
+    empty = tmp_path / "hosts.yml"
+    empty.write_text("---\nall: {}\n", encoding="utf-8")
+    done = subprocess.run(
+        ["ansible-playbook", "-i", str(empty), "deploy-tp1.yml"],
+        cwd=CHECKOUT,
+        env=controller.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "The inventory has no host in the group sparks; nothing was changed." in done.stdout + done.stderr
