@@ -15,11 +15,11 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
-from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, Unreadable
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, BY_SHORT, Unreadable
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"
-# What the plan reads besides its own variables.
-ALSO_READ = ("ansible_host",)
+# Names whose values the plan reads; of all others it wants to know only that they are there.
+READ = {*BY_NAME, *BY_SHORT, "ansible_host"}
 
 
 class ActionModule(ActionBase):
@@ -56,7 +56,7 @@ class ActionModule(ActionBase):
 
     def _extra(self, variables: Mapping[str, Any]) -> dict[str, Any]:
         """What was given with ``-e``, templated like any variable."""
-        return {name: variables.get(name, value) for name, value in load_extra_vars(self._loader).items()}
+        return {name: variables.get(name) for name in load_extra_vars(self._loader)}
 
     def _role_variables(self) -> list[str]:
         names: list[str] = []
@@ -71,7 +71,7 @@ def _variables(host_variables: Mapping[str, Any]) -> dict[str, Any]:
     """All variable names of a host; values only of those that the plan reads, for templating costs time."""
     found: dict[str, Any] = {}
     for name in host_variables:
-        if name not in BY_NAME and name not in ALSO_READ:
+        if name not in READ:
             found[name] = None
             continue
         try:
