@@ -20,9 +20,11 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export PYTHONUNBUFFERED := 1
 
 CHECK := python -m tools.check_all
+# For programs that import the collection's own code; Ansible finds it by ansible.cfg.
+WITH_COLLECTION := PYTHONPATH=.collections
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint unit sanity docs-lint tarball molecule lab-test lab-up lab-down lab-status bench clean
+.PHONY: help venv demo test lint unit sanity docs-lint tarball molecule lab-test lab-up lab-down lab-status bench docs clean
 
 help: ## List the targets
 	@$(PYTHON) -m tools.make_help Makefile
@@ -69,7 +71,10 @@ lab-status: venv ## Show a lab (NAME)
 	@python -m lab status --name $(NAME)
 
 bench: venv ## Measure an unchanged deploy-tp1.yml on 2, 8 and 32 light hosts against a ping
-	@python -m benchmarks.deploy_noop $(ARGS)
+	@$(WITH_COLLECTION) python -m benchmarks.deploy_noop $(ARGS)
+
+docs: venv ## Write docs/variables.md from the code
+	@$(WITH_COLLECTION) python -m tools.variables_doc
 
 clean: ## Remove what the checks left in the checkout (the cache outside of it stays)
 	@rm -rf results tests/output .cache .ansible .ruff_cache .pytest_cache .venv

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
-from lab.docker_engine import ensure_engine
+from lab.docker_engine import connect, ensure_engine, stop_engine
 from lab.engines import ENGINES
 from lab.lab import Lab
 from tools.ssh_masters import own_control_folder
@@ -112,10 +112,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for hosts in options.hosts:
-            rows += measure(hosts, options.rounds, Path(folder, "inventory"))
-            print("\n".join(table(HEADER, rows)), flush=True)
+    was_there = connect() is not None
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for hosts in options.hosts:
+                rows += measure(hosts, options.rounds, Path(folder, "inventory"))
+                print("\n".join(table(HEADER, rows)), flush=True)
+    finally:
+        if not was_there:
+            stop_engine()
     today = datetime.datetime.now(tz=datetime.timezone.utc).date()
     cores = os.cpu_count()
     with RESULTS.open("a", encoding="utf-8") as file:

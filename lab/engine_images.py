@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import docker
-from docker.errors import NotFound
+from docker.errors import APIError, NotFound
 from docker.models.containers import Container
 
 from lab.cache import cache_root, cached, content_key, remove
@@ -24,6 +24,7 @@ from lab.rootfs import rootfs_key
 TEMPLATE_LABEL = "dgxspark.docker-template"
 KIND = "docker-template"
 READY_ATTEMPTS = 150
+CONFLICT = 409
 SEED = "/usr/local/lib/dgxspark-lab/seed_docker"
 
 
@@ -74,7 +75,12 @@ def _load_in(container: Container, archives: Sequence[EngineArchive]) -> None:
 def remove_templates(client: docker.DockerClient, names: str) -> None:
     """Remove the templates of a set of images (names without tags, joined by commas), whatever their version."""
     for volume in client.volumes.list(filters={"label": f"{TEMPLATE_LABEL}={names}"}):
-        volume.remove(force=True)
+        try:
+            volume.remove(force=True)
+        except APIError as error:
+            if error.status_code != CONFLICT:
+                raise
+            continue  # hosts of another run are being filled from it: it goes with the next version
         remove(cache_root() / KIND / volume.name.removeprefix(template_volume("")))
 
 

@@ -101,6 +101,8 @@ def ask(address: str, port: int, model: str, question: str, tokens: int, show: C
         "model": model,
         "messages": [{"role": "user", "content": question}],
         "max_tokens": tokens,
+        # The tiny model ends its noise after a few words; an answer that is seen to stream has to be longer.
+        "ignore_eos": True,
         "stream": True,
         "stream_options": {"include_usage": True},
     }

@@ -28,7 +28,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PLAYBOOK = "deploy-tp1.yml"
 API_PORT = 8000
 QUESTION = "Tell me about two small computers that share one cable."
-ANSWER_TOKENS = 160
+ANSWER_TOKENS = 64
 SPEED = "{host}: {tokens} tokens, first after {first:.2f} s, then {speed:.1f} tok/s"
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """docs/variables.md, written from the table of variables and the roles' argument specs.
 
-`python -m tools.variables_doc` writes it; a unit test holds the file against what this gives.
+`make docs` writes it; a unit test holds the file against what this gives.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAGE = Path("docs/variables.md")
 
 INTRO = """# Variables
 
-<!-- Written by `python -m tools.variables_doc`. -->
+<!-- Written by `make docs`. -->
 
 Set them in `group_vars/sparks.yml` for all hosts, in `host_vars/NAME.yml` for one, or with `-e`. A name that is not on
 this page and looks like one of it is an error, so a misspelling is never silently without effect.

@@ -8,11 +8,15 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import requests
+from docker.errors import APIError
 
-from lab.engine_images import EngineArchive, image_id_of, template_key
+from lab.engine_images import EngineArchive, image_id_of, remove_templates, template_key, template_volume
 from lab.errors import LabError
 
 
@@ -46,3 +50,24 @@ def test_template_key_follows_images_and_not_their_order() -> None:
     keys = {template_key("spark:1", images) for images in ([one], [one, two], [one, newer])}
     assert len(keys) == 3
     assert template_key("spark:2", [one]) not in keys
+
+
+class BusyVolume:
+    """A volume that a container uses."""
+
+    name = template_volume("busy")
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+    def remove(self, force: bool) -> None:
+        response = requests.Response()
+        response.status_code = self.status
+        raise APIError("volume is in use", response=response)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(409, nullcontext()), (500, pytest.raises(APIError))])
+def test_a_template_that_another_run_uses_stays(status: int, outcome: AbstractContextManager[object]) -> None:
+    client = SimpleNamespace(volumes=SimpleNamespace(list=lambda filters: [BusyVolume(status)]))
+    with outcome:
+        remove_templates(client, "lab/engine-double")

@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).parents[3]
 
 def test_the_page_is_in_step() -> None:
     written = (CHECKOUT / variables_doc.PAGE).read_text("utf-8")
-    assert written == variables_doc.page(CHECKOUT / "roles"), "run: python -m tools.variables_doc"
+    assert written == variables_doc.page(CHECKOUT / "roles"), "run: make docs"
 
 
 def test_every_variable_has_a_row() -> None:
