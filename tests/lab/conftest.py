@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,14 +36,20 @@ def docker_engine() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def lab(docker_engine: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the session lab's inventory, with the variables of the first engine that is asked for."""
+    return tmp_path_factory.mktemp("inventory")
+
+
+@pytest.fixture(scope="session")
+def lab(docker_engine: None, request: pytest.FixtureRequest, inventory: Path) -> Iterator[Lab]:
     """Return a running lab of two hosts; `lab.run(host, argv, user="nvidia")` gives (exit code, stdout, stderr)."""
     names = [name for item in request.session.items for mark in item.iter_markers("engines") for name in mark.args]
     # Another name lets a second run of these tests go beside the first.
     made = Lab(ensure_engine(), os.environ.get("DGXSPARK_TEST_LAB", "labtest"))
     made.down()  # of a session that was killed
     try:
-        made.up(2, chosen_engines(names), tmp_path_factory.mktemp("inventory"))
+        made.up(2, chosen_engines(names), inventory)
         yield made
     finally:
         made.down()

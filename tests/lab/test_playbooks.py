@@ -42,12 +42,12 @@ class Ended:
 class Controller:
     """A user at the controller."""
 
-    def __init__(self, lab: Lab, environment: dict[str, str]) -> None:
+    def __init__(self, lab: Lab, inventory: Path, environment: dict[str, str]) -> None:
         self.lab = lab
+        self.inventory = inventory
         self.environment = {**os.environ, **environment, "ANSIBLE_NOCOLOR": "1"}
         # The one of the caller, if any, would hide that ansible.cfg is found from both folders.
         self.environment.pop("ANSIBLE_CONFIG", None)
-        [self.inventory] = lab.state.inventories()
         self.good: list[str] = []
 
     def play(self, playbook: str, *arguments: str, folder: Path = CHECKOUT) -> Ended:
@@ -96,9 +96,11 @@ class Controller:
 
 
 @pytest.fixture(scope="module")
-def controller(lab: Lab) -> Iterator[Controller]:
+def controller(lab: Lab, inventory: Path) -> Iterator[Controller]:
     with own_control_folder() as environment:
-        yield Controller(lab, environment)
+        made = Controller(lab, inventory, environment)
+        yield made
+        made.have_none()
 
 
 @pytest.fixture
@@ -179,6 +181,12 @@ def test_stop_leaves_no_container_of_ours_and_those_of_others(deployed: Controll
         assert "spark1 - - absent no engine of dgxspark.serving is on this host" in deployed.play("status.yml").text
     finally:
         deployed.docker("spark1", "rm", "stranger")
+
+
+@pytest.mark.parametrize("tag", ["image", "model", "replica"])
+def test_each_tag_is_safe_alone(deployed: Controller, tag: str) -> None:
+    ended = deployed.play("deploy-tp1.yml", "--tags", tag)
+    assert (ended.code, ended.changed) == (0, 0), ended.text
 
 
 def test_one_host_by_limit(virgin: Controller) -> None:
