@@ -13,8 +13,8 @@ version_added: 0.1.0
 description:
   - Finds the folder of a model, by its path or by its id in the Hugging Face cache, and says what is missing from it.
   - Looks at names, sizes and links only; contents are not read.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.attributes
 options:
   model:
     description: Absolute path of a model folder, or a Hugging Face id (C(ORG/NAME)).
@@ -25,14 +25,6 @@ options:
       - The Hugging Face cache that holds the model, for an id.
       - Without it the module looks where C(huggingface_hub) would, as the user it runs as on the host.
     type: path
-attributes:
-  check_mode:
-    description: Can run in check mode and gives the same answer.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""

@@ -16,8 +16,8 @@ description:
   - Runs on the controller and connects to no host.
   - All errors of the configuration are reported at once, misspelt variables among them.
   - The variables it reads are listed in C(docs/variables.md).
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.attributes
 options:
   group:
     description: Inventory group of the hosts.
@@ -31,14 +31,6 @@ options:
     description: Hosts of each replica that the playbook serves.
     type: int
     default: 1
-attributes:
-  check_mode:
-    description: Can run in check mode and gives the same answer.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""

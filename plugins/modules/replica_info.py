@@ -12,8 +12,8 @@ short_description: Look which ranks are on a host and how they are
 version_added: 0.1.0
 description:
   - Reads the containers that this collection made, from their labels, in one call.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.attributes
 options:
   wanted:
     description: Name of a container that is about to be started; sorts out what stands in its way.
@@ -29,14 +29,6 @@ options:
       - No token is asked for, since that would queue behind the users' requests.
     type: bool
     default: false
-attributes:
-  check_mode:
-    description: Can run in check mode and gives the same answer.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""

@@ -13,21 +13,13 @@ version_added: 0.1.0
 description:
   - Prints a table of the ranks on all hosts of the play, hosts that cannot be reached among them.
   - Runs on the controller.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.attributes
 options:
   result_variable:
     description: Variable that holds, on each host, what M(dgxspark.serving.replica_info) returned there.
     type: str
     required: true
-attributes:
-  check_mode:
-    description: Can run in check mode and gives the same answer.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""

@@ -13,8 +13,8 @@ version_added: 0.1.0
 description:
   - Prints a table of the replicas with their hosts, endpoint, served name, engine version and the speed of the smoke
     generation, a C(curl) line and a codex profile. Runs on the controller.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.attributes
 options:
   replicas:
     description: The replicas of M(dgxspark.serving.plan); those whose hosts this run left out are not shown.
@@ -25,14 +25,6 @@ options:
     description: Variable that holds, on each host, what M(dgxspark.serving.replica_ready) returned there.
     type: str
     required: true
-attributes:
-  check_mode:
-    description: Can run in check mode and gives the same answer.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""

@@ -133,6 +133,12 @@ def test_check_and_diff_pass_on_virgin_hosts_and_change_nothing_a03(virgin: Cont
     assert virgin.containers() == []
 
 
+def test_check_passes_on_hosts_that_do_not_have_the_image_yet(virgin: Controller) -> None:
+    ended = virgin.play("deploy-tp1.yml", "--check", "--diff", "-e", "image=registry.invalid/none:1")
+    assert ended.code == 0, ended.text
+    assert ended.changed == 4, "on each host the image would be pulled and the container made"
+
+
 def test_the_run_ends_with_what_a_user_needs(deployed: Controller) -> None:
     ended = deployed.play("deploy-tp1.yml")
     for index, host in enumerate(HOSTS):
