@@ -14,7 +14,6 @@ from ansible.utils.display import Display
 from ansible_collections.dgxspark.serving.plugins.module_utils import readiness
 
 MODULE = "dgxspark.serving.replica_ready"
-TIMEOUT = 1800
 
 
 class ActionModule(ActionBase):
@@ -29,7 +28,7 @@ class ActionModule(ActionBase):
         host = (task_vars or {}).get("inventory_hostname", "")
         container = self._task.args.get("container", "")
         start = time.monotonic()
-        limit = int(self._task.args.get("timeout", TIMEOUT))
+        limit = int(self._task.args.get("timeout", readiness.DEFAULT_TIMEOUT))
         while True:
             seen = self._execute_module(module_name=MODULE, task_vars=task_vars)
             seconds = time.monotonic() - start

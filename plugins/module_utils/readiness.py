@@ -16,6 +16,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.containers import
 WAITING = "waiting"
 READY = "ready"
 FAILED = "failed"
+# Seconds that an engine has by default: loading tens of gigabytes takes minutes.
+DEFAULT_TIMEOUT = 1800
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ description:
   - An engine is ready when its container runs, C(/health) answers 200, C(/v1/models) lists the served name, and one
     request has brought tokens. C(/health) alone proves nothing.
   - Says every few seconds how far the engine is, with its last log line, also without C(-v).
+  - While the one request runs nothing is said, up to O(generation_timeout).
   - Fails at once when the container ends, when the engine serves another name, or when the generation fails.
 author:
   - dgxspark.serving contributors (@dgxspark)
@@ -133,7 +134,7 @@ def main() -> None:
             "container": {"type": "str", "required": True},
             "url": {"type": "str", "required": True},
             "served_model_name": {"type": "str", "required": True},
-            "timeout": {"type": "int", "default": 1800},
+            "timeout": {"type": "int", "default": readiness.DEFAULT_TIMEOUT},
             "generation_timeout": {"type": "int", "default": 120},
             "max_tokens": {"type": "int", "default": 32, "no_log": False},
             "window": {"type": "int", "default": 8},
