@@ -1,90 +1,117 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""vLLM's command line and environment for one rank. Flags and variables as vLLM 0.32 has them."""
+"""vLLM's command line and environment for each rank. Flags and variables as vLLM 0.32 has them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.model_reference import HUB_MOUNT, ModelReference
-from ansible_collections.dgxspark.serving.plugins.module_utils.variables import show
 
 # Set by name: some images' entrypoint is a shell or swallows the command.
 ENTRYPOINT = ["vllm"]
+RAY_ENTRYPOINT = ["python3"]
+BACKENDS = ("mp", "ray")
 
-# Flags that the plan decides, and the variable that decides each.
+# Where the program that runs a rank of a Ray cluster lies on hosts and, read-only, in containers.
+RANK_PROGRAMS = "/usr/local/lib/dgxspark-serving/engine"
+RANK_PROGRAMS_MOUNT = "/opt/dgxspark"
+RAY_RANK = f"{RANK_PROGRAMS_MOUNT}/ray_rank.py"
+
+SHARE_FLAG = "gpu-memory-utilization"
+
+ALIASES = {
+    "ac": "attention-config",
+    "asc": "api-server-count",
+    "cc": "compilation-config",
+    "dcp": "decode-context-parallel-size",
+    "dp": "data-parallel-size",
+    "dpa": "data-parallel-address",
+    "dpb": "data-parallel-backend",
+    "dpe": "data-parallel-external-lb",
+    "dph": "data-parallel-hybrid-lb",
+    "dpl": "data-parallel-size-local",
+    "dpn": "data-parallel-rank",
+    "dpp": "data-parallel-rpc-port",
+    "dpr": "data-parallel-start-rank",
+    "ep": "enable-expert-parallel",
+    "n": "nnodes",
+    "pcp": "prefill-context-parallel-size",
+    "pp": "pipeline-parallel-size",
+    "q": "quantization",
+    "r": "node-rank",
+    "sc": "speculative-config",
+    "tp": "tensor-parallel-size",
+}
+
+# Flags that the plan decides, and the variable that decides each. A Spark has one GPU: what would spread an engine
+# further than tensor and pipeline parallel contradicts the number of hosts; more replicas are the data-parallel way.
 DECIDED = {
     "model": "serving_model",
     "served-model-name": "serving_served_model_name",
     "host": "serving_listen_address",
     "port": "serving_port",
+    "uds": "serving_listen_address",
     "tensor-parallel-size": "serving_tensor_parallel_size",
     "pipeline-parallel-size": "serving_pipeline_parallel_size",
+    "prefill-context-parallel-size": "serving_tensor_parallel_size",
+    "data-parallel-size": "serving_deployments",
+    "data-parallel-size-local": "serving_deployments",
+    "data-parallel-rank": "serving_deployments",
+    "data-parallel-start-rank": "serving_deployments",
+    "data-parallel-address": "serving_deployments",
+    "data-parallel-rpc-port": "serving_deployments",
+    "data-parallel-backend": "serving_deployments",
+    "data-parallel-hybrid-lb": "serving_deployments",
+    "data-parallel-external-lb": "serving_deployments",
     "distributed-executor-backend": "serving_backend",
     "nnodes": "serving_deployments",
     "node-rank": "serving_deployments",
     "master-addr": "fabric_links",
+    "master-port": "serving_master_port",
     "headless": "serving_deployments",
 }
 
+# Flags of the API, which a rank without one refuses.
+API_FLAGS = ("api-server-count",)
+
 
 def dashed(flag: str) -> str:
-    """A flag's one spelling: vLLM takes underscores for dashes.
+    """A flag's one name: vLLM takes underscores for dashes, and short forms.
 
-    >>> dashed("--max_model_len")
-    'max-model-len'
+    >>> dashed("--max_model_len"), dashed("-tp")
+    ('max-model-len', 'tensor-parallel-size')
     """
-    return flag.lstrip("-").replace("_", "-")
+    return choices.one_spelling(flag, ALIASES)
 
 
 def flags(arguments: Mapping[str, Any]) -> list[str]:
     """Turn a mapping of flags into arguments, in the mapping's order.
 
-    ``True`` gives the bare flag, ``False`` its ``--no-`` form, a list several values, a mapping JSON; ``None`` leaves
-    the flag out.
-
-    >>> flags({"enforce-eager": True, "max-model-len": 2048, "seed": None})
+    >>> flags({"enforce-eager": True, "max_model_len": 2048, "seed": None})
     ['--enforce-eager', '--max-model-len', '2048']
     """
-    argv: list[str] = []
-    for flag, value in arguments.items():
-        name = dashed(flag)
-        if value is None or value == "":
-            continue
-        if value is True:
-            argv.append(f"--{name}")
-        elif value is False:
-            argv.append(f"--no-{name}")
-        elif isinstance(value, Mapping):
-            argv += [f"--{name}", json.dumps(value, sort_keys=True, separators=(",", ":"))]
-        elif isinstance(value, (list, tuple)):
-            argv += [f"--{name}", *map(str, value)]
-        else:
-            argv += [f"--{name}", str(value)]
-    return argv
+    return choices.render({dashed(flag): value for flag, value in arguments.items()}, with_negation=True)
 
 
 def argument_faults(arguments: Mapping[str, Any], place: str, host: str) -> list[Fault]:
-    """Flags that contradict the plan, or stand twice in two spellings."""
-    faults = []
-    seen: dict[str, str] = {}
-    for flag in arguments:
-        name = dashed(flag)
-        if name in DECIDED:
-            owner = DECIDED[name]
-            faults.append(
-                Fault(f"{place}.{flag}", show(arguments[flag]), "no such key", f"Remove it and set {owner}", host)
-            )
-        if name in seen:
-            faults.append(
-                Fault(f"{place}.{flag}", f"the same flag as {seen[name]}", "each flag once", f"Remove {flag}", host)
-            )
-        seen[name] = flag
-    return faults
+    """Flags that contradict the plan, stand twice, or ask for too much memory."""
+    return choices.argument_faults(arguments, dashed, DECIDED, SHARE_FLAG, place, host)
+
+
+def environment_faults(users: Mapping[str, Any], members: Group, place: str, host: str) -> list[Fault]:
+    """Variables of the user that contradict the plan."""
+    return group.address_faults("VLLM_HOST_IP", users, members, place, host)
+
+
+def memory_share(settings: Mapping[str, Any]) -> float:
+    """The share of the memory (0 to 1) that the engine is told to take."""
+    return choices.memory_share(settings, dashed, SHARE_FLAG)
 
 
 def serve_argv(model: ModelReference, settings: Mapping[str, Any]) -> list[str]:
@@ -92,19 +119,115 @@ def serve_argv(model: ModelReference, settings: Mapping[str, Any]) -> list[str]:
 
     :param settings: a deployment's values by their keys, as :mod:`plan` reads them
     """
+    return _argv(model, settings, {**_api(settings), "tensor-parallel-size": settings["tensor_parallel_size"]})
+
+
+def environment(model: ModelReference, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Environment of a replica of one host: nothing is fetched, nothing is reported home; what the user sets wins."""
+    return choices.environment(_offline(model), settings["env"])
+
+
+def rank_container(members: Group, rank: int, model: ModelReference, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is special about the container of one rank.
+
+    :returns: ``entrypoint``, ``command``, ``env``, ``devices``, ``capabilities`` and ``mounts`` beside the model's
+    """
+    ray = _uses_ray(members, settings)
+    if ray:
+        command = [RAY_RANK, *_ray_rank_arguments(members, rank, settings)]
+        if rank == 0:
+            command += ["--", *ENTRYPOINT, *_ray_argv(model, settings)]
+    else:
+        command = _mp_argv(members, rank, model, settings)
+    return {
+        "entrypoint": list(RAY_ENTRYPOINT if ray else ENTRYPOINT),
+        "command": command,
+        "env": choices.environment({**_offline(model), **_group_environment(members, rank, settings)}, settings["env"]),
+        "devices": members.devices,
+        "capabilities": members.capabilities,
+        "mounts": [{"source": RANK_PROGRAMS, "target": RANK_PROGRAMS_MOUNT}] if ray else [],
+    }
+
+
+def ports(members: Group, rank: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """TCP ports that must be free on the host of a rank: those of others than rank 0 are chosen by the engine."""
+    if rank != 0:
+        return []
+    wanted = [{"port": settings["port"], "address": settings["listen_address"], "use": "API"}]
+    if _uses_ray(members, settings):
+        wanted.append({"port": settings["ray_port"], "address": "0.0.0.0", "use": "Ray head"})
+    elif members.world_size > 1:
+        # The store in which the ranks meet listens on every address of the host.
+        wanted.append({"port": settings["master_port"], "address": "0.0.0.0", "use": "master port of the ranks"})
+    return wanted
+
+
+def probe(members: Group, rank: int, model: ModelReference, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What can be proved of the image before an engine stops for it.
+
+    :returns: ``imports``, Python modules that the rank needs, and ``argv``, the engine's whole command line as rank
+        ``rank`` runs it
+    """
+    ray = _uses_ray(members, settings)
+    argv = _ray_argv(model, settings) if ray else _mp_argv(members, rank, model, settings)
+    # Newer images leave Ray out (field fault N16).
+    return {"imports": ["ray"] if ray else [], "argv": [*ENTRYPOINT, *argv]}
+
+
+def _uses_ray(members: Group, settings: Mapping[str, Any]) -> bool:
+    return members.world_size > 1 and settings["backend"] == "ray"
+
+
+def _argv(model: ModelReference, settings: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:
     chosen = {dashed(flag): value for flag, value in settings["engine_args"].items()}
+    if "headless" in ours:
+        chosen = {name: value for name, value in chosen.items() if name not in API_FLAGS}
     ours = {
         "served-model-name": settings["served_model_name"],
-        "host": settings["listen_address"],
-        "port": settings["port"],
-        "tensor-parallel-size": settings["tensor_parallel_size"],
+        **ours,
         "gpu-memory-utilization": settings["gpu_memory_utilization"],
     }
     return ["serve", model.argument, *flags({**ours, **chosen})]
 
 
-def environment(model: ModelReference, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Environment of the engine: nothing is fetched, nothing is reported home; what the user sets wins."""
+def _api(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"host": settings["listen_address"], "port": settings["port"]}
+
+
+def _parallel(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "tensor-parallel-size": settings["tensor_parallel_size"],
+        "pipeline-parallel-size": settings["pipeline_parallel_size"],
+        "distributed-executor-backend": settings["backend"],
+        # A rank that is silent for longer is an error; without it a cut cable hangs all ranks for half an hour.
+        "distributed-timeout-seconds": settings["distributed_timeout"],
+    }
+
+
+def _mp_argv(members: Group, rank: int, model: ModelReference, settings: Mapping[str, Any]) -> list[str]:
+    if members.world_size == 1:
+        return serve_argv(model, settings)
+    ours = {
+        **(_api(settings) if rank == 0 else {"headless": True}),
+        **_parallel(settings),
+        "nnodes": members.world_size,
+        "node-rank": rank,
+        "master-addr": members.master,
+        "master-port": settings["master_port"],
+    }
+    return _argv(model, settings, ours)
+
+
+def _ray_argv(model: ModelReference, settings: Mapping[str, Any]) -> list[str]:
+    return _argv(model, settings, {**_api(settings), **_parallel(settings)})
+
+
+def _ray_rank_arguments(members: Group, rank: int, settings: Mapping[str, Any]) -> list[str]:
+    addresses = ",".join(member.address for member in members.members)
+    return ["--rank", str(rank), "--nodes", addresses, "--port", str(settings["ray_port"])]
+
+
+def _offline(model: ModelReference) -> dict[str, str]:
     ours = {
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
@@ -113,12 +236,20 @@ def environment(model: ModelReference, settings: Mapping[str, Any]) -> dict[str,
     }
     if not model.is_path:
         ours["HF_HUB_CACHE"] = HUB_MOUNT
-    # Nothing is rendered empty: an empty value means something else to NCCL and to vLLM than no value.
-    user = {name: _env_text(value) for name, value in settings["env"].items() if value is not None and value != ""}
-    return {**ours, **user}
+    return ours
 
 
-def _env_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return str(value)
+def _group_environment(members: Group, rank: int, settings: Mapping[str, Any]) -> dict[str, str]:
+    if members.world_size == 1:
+        return {}
+    # Never by the host's name, which may be a loopback address (field fault N06).
+    ours = {"VLLM_HOST_IP": members.members[rank].address, **group.environment(members, rank)}
+    if _uses_ray(members, settings):
+        # On every rank: the monitor takes the page cache of loading weights for used memory and kills workers (U06).
+        ours["RAY_memory_monitor_refresh_ms"] = "0"
+        # Otherwise a token file in a home directory decides.
+        ours["RAY_AUTH_MODE"] = "disabled"
+        ours["RAY_USAGE_STATS_ENABLED"] = "0"
+        # A node that is told to stop has nothing to hand over; by default it waits half a minute for that.
+        ours["RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"] = "0"
+    return ours
