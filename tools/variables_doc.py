@@ -27,8 +27,9 @@ INTRO = """# Variables
 Set them in `group_vars/sparks.yml` for all hosts, in `host_vars/NAME.yml` for one, or with `-e`. A name that is not on
 this page and looks like one of it is an error, so a misspelling is never silently without effect.
 
-What wins, from weak to strong: the default, `group_vars`, `host_vars` (of the replica's first host), the entry in
-`serving_deployments`, `-e`. A mapping such as `serving_engine_args` is replaced as a whole, not merged.
+What wins, from weak to strong: the default, the recipe, `group_vars`, `host_vars` (of the replica's first host), the
+entry in `serving_deployments`, `-e`. A mapping such as `serving_engine_args` is replaced as a whole, not merged; only a
+recipe's flags and environment stay beside yours, flag by flag.
 
 ## What to serve
 """

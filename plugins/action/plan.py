@@ -15,9 +15,13 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
+from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, BY_SHORT, Unreadable
 
-ROLES = Path(__file__).resolve().parents[2] / "roles"
+COLLECTION = Path(__file__).resolve().parents[2]
+ROLES = COLLECTION / "roles"
+RECIPES = COLLECTION / "recipes"
+SUFFIXES = (".yaml", ".yml")
 # Names whose values the plan reads; of all others it wants to know only that they are there.
 READ = {*BY_NAME, *BY_SHORT, "ansible_host"}
 
@@ -33,14 +37,14 @@ class ActionModule(ActionBase):
         _validation, options = self.validate_argument_spec(
             argument_spec={
                 "group": {"type": "str", "default": "sparks"},
-                "deployment_name": {"type": "str", "default": "tp1"},
-                "world_size": {"type": "int", "default": 1},
+                "deployment_name": {"type": "str", "default": "main"},
+                "world_size": {"type": "int", "default": 0},
             }
         )
         task_vars = task_vars or {}
         hosts = list(task_vars["groups"].get(options["group"], []))
         variables = {host: _variables(task_vars["hostvars"][host]) for host in hosts}
-        request = plan.Request(
+        request = Request(
             group=options["group"],
             hosts=hosts,
             variables=variables,
@@ -48,6 +52,8 @@ class ActionModule(ActionBase):
             role_variables=self._role_variables(),
             deployment_name=options["deployment_name"],
             world_size=options["world_size"],
+            limit=task_vars.get("ansible_play_hosts_all"),
+            load_recipe=self._load_recipe,
         )
         try:
             return {**result, "changed": False, **plan.make(request)}
@@ -57,6 +63,21 @@ class ActionModule(ActionBase):
     def _extra(self, variables: Mapping[str, Any]) -> dict[str, Any]:
         """What was given with ``-e``, templated like any variable."""
         return {name: variables.get(name) for name in load_extra_vars(self._loader)}
+
+    def _load_recipe(self, name: str) -> Mapping[str, Any]:
+        """Read a recipe: a path (from where the user is, or absolute), or the name of one of ours."""
+        is_path = name.endswith(SUFFIXES) or "/" in name
+        path = Path(name).expanduser() if is_path else RECIPES / f"{name}{SUFFIXES[0]}"
+        if not path.is_file():
+            known = ", ".join(sorted(file.stem for file in RECIPES.glob(f"*{SUFFIXES[0]}")))
+            raise LookupError(f"there is no such file; recipes of this collection: {known}")
+        try:
+            document = self._loader.load(path.read_text(encoding="utf-8"), file_name=str(path))
+        except AnsibleError as error:
+            raise ValueError("it is not YAML: " + " ".join(str(error).split())[:200]) from error
+        if not isinstance(document, Mapping):
+            raise ValueError("it is not a mapping")
+        return document
 
     def _role_variables(self) -> list[str]:
         names: list[str] = []

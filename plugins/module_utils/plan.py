@@ -9,101 +9,84 @@ Pure, and made before any host is touched: whatever is wrong with the configurat
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import containers, layout, model_reference
-from ansible_collections.dgxspark.serving.plugins.module_utils.engines import vllm
+from ansible_collections.dgxspark.serving.plugins.module_utils import layout, model_reference, recipe
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.ranks import (
+    ENGINES,
+    Placed,
+    group_of,
+    public,
+    ranks_of,
+)
+from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request, Settings, settings, where
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import (
     BY_KEY,
     BY_NAME,
     Unreadable,
-    Variable,
     misspelt,
     misspelt_short,
+    named_list,
     read,
     read_links,
     show,
 )
 
-
-@dataclass(frozen=True)
-class Request:
-    """What a plan is made from.
-
-    :ivar group: name of the inventory group of the hosts
-    :ivar hosts: its members, in inventory order
-    :ivar variables: for each of them all its variables by name; one that cannot be templated is :class:`Unreadable`
-    :ivar extra: what was given with ``-e``, by its name, short or full
-    :ivar role_variables: names of the public variables of the roles
-    :ivar deployment_name: name of the one deployment where ``serving_deployments`` spells out none
-    :ivar world_size: hosts of each replica that the playbook serves
-    """
-
-    group: str
-    hosts: Sequence[str]
-    variables: Mapping[str, Mapping[str, Any]]
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    role_variables: Sequence[str] = ()
-    deployment_name: str = "tp1"
-    world_size: int = 1
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A replica that has its hosts.
-
-    :ivar place: how a fault names it
-    """
-
-    entry: layout.Entry
-    index: int
-    hosts: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return f"{self.entry.name}-{self.index}"
-
-    @property
-    def place(self) -> str:
-        return f"{self.entry.listed_place}.replicas[{self.index}]"
+Links = Mapping[str, list[dict[str, str]]]
 
 
 def make(request: Request) -> dict[str, Any]:
     """Make the plan.
 
-    :returns: ``replicas``, a list in the order of the deployments, and ``ranks``, for each host that serves its rank;
-        plain data, as later steps and users read it
+    :returns: ``replicas``, a list in the order of the deployments; ``ranks``, for each host that serves its rank;
+        ``warnings``, sentences; ``explain``, whether only to show it; plain data, as later steps and users read it
     :raises ConfigurationError: with every fault of the configuration
     """
     if not request.hosts:
         remedy = f"Put your hosts into the group {request.group}, and name the inventory with -i"
         raise ConfigurationError([Fault(f"inventory group {request.group}", "no host", "at least one host", remedy)])
-    faults = _name_faults(request) + _link_faults(request)
+    links, faults = _links(request)
+    gid_indices, more = _gid_indices(request)
+    faults = _name_faults(request) + faults + more
     placed, more = _place(request)
     faults += more
-    replicas = []
-    ranks: dict[str, Any] = {}
+    explain, more = _explain(request)
+    faults += more
+    plan: dict[str, Any] = {"replicas": [], "ranks": {}, "warnings": [], "explain": explain}
     ports: list[tuple[str, int, str]] = []
     for replica in placed:
-        settings, more = _settings(request, replica.entry, replica.hosts[0])
-        model, model_faults = _model(request, replica, settings)
+        found, more = settings(request, replica.entry, replica.hosts[0])
+        model, model_faults = _model(request, replica, found)
+        values = found.values
         faults += more + model_faults
-        faults += vllm.argument_faults(
-            settings["engine_args"], *_where(request, replica.entry, replica.hosts[0], BY_KEY["engine_args"])[1:]
-        )
+        # Of a replica of a wrong size that is said already, and more would follow from it.
+        fits = len(replica.hosts) == values["tensor_parallel_size"] * values["pipeline_parallel_size"]
+        if not fits or request.world_size not in (0, len(replica.hosts)):
+            continue
+        group, group_faults, warnings = group_of(replica, links, gid_indices, values["transport"])
+        faults += _engine_faults(request, replica, values, group) + group_faults
+        if found.recipe is not None:
+            faults += recipe.size_faults(found.recipe, len(replica.hosts), replica.place)
+            warnings += [f"Recipe {found.recipe.name}: {note}" for note in found.recipe.notes]
+        plan["warnings"] += warnings
         if not more:
-            ports.append((replica.hosts[0], settings["port"], replica.name))
-        if model is not None and len(replica.hosts) == request.world_size == 1:
-            public, rank = _single_host(request, replica, settings, model)
-            replicas.append(public)
-            ranks[replica.hosts[0]] = rank
+            ports.append((replica.hosts[0], values["port"], replica.name))
+        if model is not None and not group_faults:
+            values["served_model_name"] = values["served_model_name"] or model.served_name
+            variables = request.variables[replica.hosts[0]]
+            address = variables.get("serving_address") or variables.get("ansible_host") or replica.hosts[0]
+            plan["replicas"].append(public(replica, group, model, values, str(address)))
+            plan["ranks"].update(ranks_of(replica, group, links, model, values))
     faults += _port_faults(ports)
+    if not faults:
+        faults += _limit(request, plan)
     if faults:
         raise ConfigurationError(faults)
-    return {"replicas": replicas, "ranks": ranks}
+    plan["warnings"] = list(dict.fromkeys(plan["warnings"]))
+    return plan
 
 
 def _name_faults(request: Request) -> list[Fault]:
@@ -113,14 +96,22 @@ def _name_faults(request: Request) -> list[Fault]:
     return faults
 
 
-def _link_faults(request: Request) -> list[Fault]:
-    """What is wrong with the fabric links of each host, and addresses that two hosts claim (field fault N14)."""
+def _explain(request: Request) -> tuple[bool, list[Fault]]:
+    name = "serving_explain"
+    value = request.extra.get(name, request.variables[request.hosts[0]].get(name))
+    explain, fault = read(BY_NAME[name], value, name)
+    return explain, [fault] if fault else []
+
+
+def _links(request: Request) -> tuple[Links, list[Fault]]:
+    """The fabric links of each host, what is wrong with them, and addresses that two hosts claim (field fault N14)."""
     faults = []
     owner: dict[str, str] = {}
+    found: dict[str, list[dict[str, str]]] = {}
     for host in request.hosts:
-        links, more = read_links(request.variables[host].get("fabric_links"), host)
+        found[host], more = read_links(request.variables[host].get("fabric_links"), host)
         faults += more
-        for number, link in enumerate(links):
+        for number, link in enumerate(found[host]):
             address = str(ipaddress.ip_interface(link["address"]).ip)
             if address in owner:
                 faults.append(
@@ -133,7 +124,17 @@ def _link_faults(request: Request) -> list[Fault]:
                     )
                 )
             owner.setdefault(address, host)
-    return faults
+    return found, faults
+
+
+def _gid_indices(request: Request) -> tuple[dict[str, int | None], list[Fault]]:
+    """``fabric_gid_index`` of each host: per host, for the tables differ (field fault N17)."""
+    found, faults = {}, []
+    for host in request.hosts:
+        value = request.variables[host].get("fabric_gid_index")
+        found[host], fault = read(BY_NAME["fabric_gid_index"], value, "fabric_gid_index", host)
+        faults += [fault] if fault else []
+    return found, faults
 
 
 def _place(request: Request) -> tuple[list[Placed], list[Fault]]:
@@ -148,23 +149,20 @@ def _place(request: Request) -> tuple[list[Placed], list[Fault]]:
         faults.append(fault)
     placed = []
     for entry in entries:
-        size = 1
         leader = entry.replicas[0][0] if entry.replicas and entry.replicas[0][0] in request.hosts else first
-        for key in ("tensor_parallel_size", "pipeline_parallel_size"):
-            value, place, host = _where(request, entry, leader, BY_KEY[key])
-            degree, fault = read(BY_KEY[key], value, place, host)
-            size *= degree
-            faults += [fault] if fault else []
-        place, host = _where(request, entry, leader, BY_KEY["tensor_parallel_size"])[1:]
+        # Its faults are reported with the replicas; here only the size counts.
+        values = settings(request, entry, leader)[0].values
+        size = values["tensor_parallel_size"] * values["pipeline_parallel_size"]
+        place, host = where(request, entry, leader, BY_KEY["tensor_parallel_size"])[1:]
         replicas, more = layout.lay_out(entry, request.group, request.hosts, size, place)
         faults += more
-        if size != request.world_size:
+        if request.world_size and size != request.world_size:
             faults.append(
                 Fault(
                     place,
                     f"{size} hosts for each replica",
                     f"{request.world_size} with this playbook",
-                    f"Set it to {request.world_size}, or use the playbook for replicas of {size} hosts",
+                    f"Set it to {request.world_size}, or use the playbook deploy, which serves replicas of any size",
                     host,
                 )
             )
@@ -173,49 +171,34 @@ def _place(request: Request) -> tuple[list[Placed], list[Fault]]:
     return [replica for replica in placed if set(replica.hosts) <= set(request.hosts)], faults
 
 
-def _where(request: Request, entry: layout.Entry, host: str, variable: Variable) -> tuple[Any, str, str]:
-    """Find the value that counts: ``-e`` before the deployment's own, before the variable of the replica's rank 0.
-
-    :returns: the value as written, the name of its place, and the host if it is one host's
-    """
-    for name in filter(None, (variable.short, variable.name)):
-        if name in request.extra:
-            return request.extra[name], f"-e {name}", ""
-    if variable.key in entry.values:
-        return entry.values[variable.key], f"{entry.place}.{variable.key}", ""
-    return request.variables[host].get(variable.name), variable.name, host
-
-
-def _settings(request: Request, entry: layout.Entry, host: str) -> tuple[dict[str, Any], list[Fault]]:
-    """All values of a replica by their keys, of the right types."""
-    settings = {}
-    faults = []
-    for key, variable in BY_KEY.items():
-        settings[key], fault = read(variable, *_where(request, entry, host, variable))
-        faults += [fault] if fault else []
-    return settings, faults
-
-
 def _model(
-    request: Request, replica: Placed, settings: dict[str, Any]
+    request: Request, replica: Placed, found: Settings
 ) -> tuple[model_reference.ModelReference | None, list[Fault]]:
-    host = replica.hosts[0]
-    if settings["recipe"]:
-        place, host = _where(request, replica.entry, host, BY_KEY["recipe"])[1:]
-        wanted = "no recipe: this version does not read them"
-        remedy = "Set serving_model and serving_engine_args instead"
-        return None, [Fault(place, show(settings["recipe"]), wanted, remedy, host)]
-    text, place, host = _where(request, replica.entry, host, BY_KEY["model"])
-    if isinstance(text, Unreadable):
+    text, place, host = where(request, replica.entry, replica.hosts[0], BY_KEY["model"])
+    recipe_text = where(request, replica.entry, replica.hosts[0], BY_KEY["recipe"])[0]
+    model = found.values["model"]
+    if isinstance(text, Unreadable) or (not model and recipe_text):
         return None, []  # reported with the other settings
-    if not settings["model"]:
+    if not model:
         remedy = "Set serving_model for the host or its group, or give -e model=ORG/NAME"
         return None, [Fault(place, "neither a model nor a recipe", "one of them", remedy, host)]
     try:
-        return model_reference.parse(settings["model"]), []
+        return model_reference.parse(model), []
     except ValueError:
         wanted = "a Hugging Face id (ORG/NAME) or an absolute path on the host"
-        return None, [Fault(place, show(settings["model"]), wanted, f"Set it to {wanted}", host)]
+        return None, [Fault(place, show(model), wanted, f"Set it to {wanted}", host)]
+
+
+def _engine_faults(request: Request, replica: Placed, values: Mapping[str, Any], group: Group) -> list[Fault]:
+    """What of the user's flags and environment contradicts the plan."""
+    engine = ENGINES[values["engine"]]
+    places = {key: where(request, replica.entry, replica.hosts[0], BY_KEY[key])[1:] for key in ("engine_args", "env")}
+    faults = engine.argument_faults(values["engine_args"], *places["engine_args"])
+    if group.world_size > 1 and values["backend"] not in engine.BACKENDS:
+        wanted = f"{named_list(engine.BACKENDS)} with serving_engine: {values['engine']}"
+        place, host = where(request, replica.entry, replica.hosts[0], BY_KEY["backend"])[1:]
+        faults.append(Fault(place, show(values["backend"]), wanted, f"Set it to {wanted}", host))
+    return faults + engine.environment_faults(values["env"], group, *places["env"])
 
 
 def _port_faults(ports: Iterable[tuple[str, int, str]]) -> list[Fault]:
@@ -234,56 +217,20 @@ def _port_faults(ports: Iterable[tuple[str, int, str]]) -> list[Fault]:
     return faults
 
 
-def _single_host(
-    request: Request, replica: Placed, settings: dict[str, Any], model: model_reference.ModelReference
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A replica of one host: what users see of it, and its only rank."""
-    host = replica.hosts[0]
-    settings = {**settings, "served_model_name": settings["served_model_name"] or model.served_name}
-    options = {
-        "name": containers.container_name(replica.entry.name, replica.index, 0),
-        "image": settings["image"],
-        "entrypoint": vllm.ENTRYPOINT,
-        "command": vllm.serve_argv(model, settings),
-        "env": vllm.environment(model, settings),
-        "ulimits": containers.ULIMITS,
-        "device_requests": containers.GPU_REQUESTS,
-        "model_mount": model.mount,
-    }
-    api = _url(_local(settings["listen_address"]), settings["port"])
-    [container] = containers.with_labels([options], replica.entry.name, replica.name, api)
-    variables = request.variables[host]
-    address = variables.get("serving_address") or variables.get("ansible_host") or host
-    public = {
-        "name": replica.name,
-        "deployment": replica.entry.name,
-        "hosts": list(replica.hosts),
-        "endpoint": _url(str(address), settings["port"]),
-        "served_model_name": settings["served_model_name"],
-        "model": model.text,
-        "image": settings["image"],
-        "engine": settings["engine"],
-        "tensor_parallel_size": settings["tensor_parallel_size"],
-        "pipeline_parallel_size": settings["pipeline_parallel_size"],
-    }
-    rank = {
-        "replica": replica.name,
-        "rank": 0,
-        "model": model.text,
-        "served_model_name": settings["served_model_name"],
-        "api": api,
-        "container": container,
-    }
-    return public, rank
-
-
-def _local(listen_address: str) -> str:
-    """The address at which the host itself reaches an API that listens on ``listen_address``."""
-    address = ipaddress.ip_address(listen_address)
-    if not address.is_unspecified:
-        return listen_address
-    return "127.0.0.1" if address.version == 4 else "::1"
-
-
-def _url(address: str, port: int) -> str:
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+def _limit(request: Request, plan: dict[str, Any]) -> list[Fault]:
+    """Leave out the replicas that ``--limit`` leaves out; half a replica is a fault (field fault A12)."""
+    if request.limit is None:
+        return []
+    faults = []
+    kept = []
+    for replica in plan["replicas"]:
+        inside = [host for host in replica["hosts"] if host in request.limit]
+        if inside and inside != replica["hosts"]:
+            hosts = ",".join(replica["hosts"])
+            remedy = f"Run without --limit, or with --limit {hosts}"
+            faults.append(Fault("--limit", f"{', '.join(inside)} of replica {replica['name']}", hosts, remedy))
+        if inside:
+            kept.append(replica)
+    plan["replicas"] = kept
+    plan["ranks"] = {host: rank for host, rank in plan["ranks"].items() if host in request.limit}
+    return faults

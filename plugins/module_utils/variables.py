@@ -18,8 +18,9 @@ from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 
-ENGINES = ("vllm",)
+ENGINES = ("vllm", "sglang")
 BACKENDS = ("mp", "ray")
+TRANSPORTS = ("auto", "roce", "socket")
 
 # Names that belong to this collection alone: any unknown one is a mistake.
 OWN_PREFIXES = ("serving_", "fabric_", "replica_")
@@ -83,8 +84,15 @@ VARIABLES = (
     Variable(
         "serving_recipe",
         "str",
-        "Name of a recipe. Recipes are not read by this version.",
+        "Name of a recipe of this collection, or the path of a recipe file on the controller. What it says stands"
+        " behind every other variable. See docs/recipes.md.",
         short="recipe",
+    ),
+    Variable(
+        "serving_recipe_allow",
+        "list",
+        "What of a recipe you consent to, by name: `trust_remote_code`, `mods`, or a hook. See docs/recipes.md.",
+        default=[],
     ),
     Variable(
         "serving_served_model_name",
@@ -95,8 +103,8 @@ VARIABLES = (
     Variable(
         "serving_image",
         "str",
-        "Container image of the engine, for arm64.",
-        default="nvcr.io/nvidia/vllm:26.05-py3",
+        "Container image of the engine, for arm64. Default: `nvcr.io/nvidia/vllm:26.05-py3` for vllm,"
+        " `lmsysorg/sglang:latest-cu130` for sglang.",
         short="image",
     ),
     Variable("serving_engine", "str", "The engine.", default="vllm", choices=ENGINES, short="engine"),
@@ -111,8 +119,8 @@ VARIABLES = (
     Variable(
         "serving_tensor_parallel_size",
         "int",
-        "Hosts that share each layer of the model. A Spark has one GPU.",
-        default=1,
+        "Hosts that share each layer of the model. A Spark has one GPU. Default: what the playbook serves, 1 for"
+        " `deploy`.",
         minimum=1,
         maximum=64,
         short="tensor_parallel_size",
@@ -125,6 +133,48 @@ VARIABLES = (
         minimum=1,
         maximum=64,
         short="pipeline_parallel_size",
+    ),
+    Variable(
+        "serving_transport",
+        "str",
+        "How the ranks of a replica of several hosts talk: `roce` is RDMA over the fabric, `socket` is TCP over it,"
+        " `auto` is `roce` where every link in use has an `rdma_device`.",
+        default="auto",
+        choices=TRANSPORTS,
+        short="transport",
+    ),
+    Variable(
+        "serving_master_port",
+        "int",
+        "Port at which rank 0 gathers the ranks, on its fabric address.",
+        default=29501,
+        minimum=1024,
+        maximum=65535,
+    ),
+    Variable(
+        "serving_ray_port",
+        "int",
+        "Port of the Ray head, on rank 0's fabric address, with `serving_backend: ray`.",
+        default=6379,
+        minimum=1024,
+        maximum=65535,
+    ),
+    Variable(
+        "serving_group_port",
+        "int",
+        "UDP port by which the supervisors of a replica's ranks hear each other, on the fabric addresses.",
+        default=29400,
+        minimum=1024,
+        maximum=65535,
+    ),
+    Variable(
+        "serving_distributed_timeout",
+        "int",
+        "Seconds after which the engine itself gives up on a rank that is silent. The supervisor notices within"
+        " seconds; ranks that load at very different speed need more.",
+        default=300,
+        minimum=10,
+        maximum=86400,
     ),
     Variable(
         "serving_port",
@@ -176,6 +226,22 @@ VARIABLES = (
         " `rdma_device`. Not needed while every replica has one host.",
         default=[],
         scope="host",
+    ),
+    Variable(
+        "fabric_gid_index",
+        "int",
+        "RoCE GID index that NCCL uses on this host. Leave it unset unless you must: it differs between hosts and"
+        " changes.",
+        minimum=0,
+        maximum=255,
+        scope="host",
+    ),
+    Variable(
+        "serving_explain",
+        "bool",
+        "Show the plan as the commands that a person would type, and stop. The tag `explain` does the same.",
+        default=False,
+        scope="all",
     ),
 )
 
@@ -242,6 +308,16 @@ def _mapping(value: Any) -> dict[str, Any]:
     return {str(key): entry for key, entry in value.items()}
 
 
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    # `-e` gives text (field fault A05).
+    word = str(value).lower()
+    if word not in ("true", "yes", "on", "1", "false", "no", "off", "0"):
+        raise ValueError
+    return word in ("true", "yes", "on", "1")
+
+
 def _sequence(value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise ValueError
@@ -254,6 +330,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "float": (_number, "a number"),
     "str": (_text, "text"),
     "address": (lambda value: str(ipaddress.ip_address(_text(value))), "an IPv4 or IPv6 address"),
+    "bool": (_boolean, "true or false"),
     "dict": (_mapping, "a mapping"),
     "list": (_sequence, "a list"),
 }
@@ -285,8 +362,10 @@ def read(variable: Variable, value: Any, place: str, host: str = "") -> tuple[An
         converted = _KINDS[variable.kind][0](value)
     except (TypeError, ValueError):
         return variable.default, fault
-    if variable.choices and converted not in variable.choices:
-        return variable.default, fault
+    if variable.choices:
+        converted = converted.lower()
+        if converted not in variable.choices:
+            return variable.default, fault
     # Said this way round, for "not a number" is within no bounds.
     if variable.minimum is not None and not converted >= variable.minimum:
         return variable.default, fault

@@ -26,11 +26,11 @@ options:
   deployment_name:
     description: Name of the one deployment when C(serving_deployments) spells out none.
     type: str
-    default: tp1
+    default: main
   world_size:
-    description: Hosts of each replica that the playbook serves.
+    description: Hosts of each replica that the playbook serves; any number when V(0).
     type: int
-    default: 1
+    default: 0
 """
 
 EXAMPLES = r"""
@@ -48,7 +48,9 @@ replicas:
   type: list
   elements: dict
 ranks:
-  description: For each host that serves, its replica, rank, model, API address and container.
+  description:
+    - For each host that serves and that this run may touch, its replica, rank, model, API address, container, the ports
+      that must be free, and what its supervisor is told.
   returned: success
   type: dict
 """

@@ -12,19 +12,30 @@ import pytest
 import yaml
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
+from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request
 
-INVENTORIES = Path(__file__).parents[2] / "inventories"
+CHECKOUT = Path(__file__).parents[2]
+INVENTORIES = CHECKOUT / "inventories"
+
+
+def recipe(name: str) -> Path:
+    return CHECKOUT / "recipes" / f"{name}.yaml"
 
 
 def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("name", "replicas"), [("single", 1), ("pair", 2), ("nine", 9)])
-def test_plan(name: str, replicas: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "world_size", "replicas"), [("single", 1, 1), ("pair", 1, 2), ("pair", 2, 1), ("nine", 0, 5)]
+)
+def test_plan(name: str, world_size: int, replicas: int) -> None:
     hosts = read(INVENTORIES / name / "hosts.yml")["sparks"]["hosts"]
     shared = read(INVENTORIES / name / "group_vars" / "sparks.yml")
     variables = {host: {**shared, **own} for host, own in hosts.items()}
-    made = plan.make(plan.Request(group="sparks", hosts=list(hosts), variables=variables))
+    made = plan.make(
+        Request("sparks", list(hosts), variables, world_size=world_size, load_recipe=lambda name: read(recipe(name)))
+    )
     assert len(made["replicas"]) == replicas
     assert sorted(made["ranks"]) == sorted(hosts)
+    assert made["warnings"] == []

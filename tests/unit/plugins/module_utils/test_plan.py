@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
+from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import Unreadable
 
 MODEL = {"serving_model": "/srv/models/tiny-qwen3"}
@@ -22,14 +23,14 @@ def request(
     host_variables: dict[str, dict[str, Any]] | None = None,
     hosts: tuple[str, ...] = HOSTS,
     **more: Any,
-) -> plan.Request:
+) -> Request:
     """A request over hosts that share ``everywhere`` and have ``host_variables`` of their own."""
     shared = MODEL if everywhere is None else everywhere
     variables = {host: {**shared, **(host_variables or {}).get(host, {})} for host in hosts}
-    return plan.Request(group="sparks", hosts=hosts, variables=variables, **more)
+    return Request(group="sparks", hosts=hosts, variables=variables, **more)
 
 
-def faults(asked: plan.Request) -> list[str]:
+def faults(asked: Request) -> list[str]:
     """The lines of the error text, without their numbers."""
     with pytest.raises(ConfigurationError) as caught:
         plan.make(asked)
@@ -84,7 +85,7 @@ def test_the_same_configuration_gives_the_same_plan() -> None:
 
 
 def test_a_changed_flag_changes_digest_and_generation_of_its_replica_only() -> None:
-    def labels(asked: plan.Request) -> dict[str, dict[str, str]]:
+    def labels(asked: Request) -> dict[str, dict[str, str]]:
         return {host: rank["container"]["labels"] for host, rank in plan.make(asked)["ranks"].items()}
 
     before = labels(request())
@@ -198,13 +199,10 @@ BAD = {
             " Set serving_model for the host or its group, or give -e model=ORG/NAME."
         ),
     ),
-    "recipe": (
+    "recipe that is not there": (
         {},
-        {"recipe": "qwen3.6-35b-a3b-fp8"},
-        (
-            "-e recipe: found 'qwen3.6-35b-a3b-fp8', wanted no recipe: this version does not read them."
-            " Set serving_model and serving_engine_args instead."
-        ),
+        {"recipe": "qwen"},
+        "-e recipe: found 'qwen' (no recipe qwen), wanted a recipe. Name a recipe or the path of one.",
     ),
     "model that is neither path nor id": (
         {"serving_model": "./qwen"},
@@ -218,7 +216,10 @@ BAD = {
     "unknown engine": (
         {"serving_engine": "vlm"},
         {},
-        "serving_engine on hosts spark1, spark2, spark3: found 'vlm', wanted 'vllm'. Set serving_engine to 'vllm'.",
+        (
+            "serving_engine on hosts spark1, spark2, spark3: found 'vlm', wanted 'vllm' or 'sglang'."
+            " Set serving_engine to 'vllm' or 'sglang'."
+        ),
     ),
     "unknown backend": (
         {},
@@ -323,7 +324,7 @@ def test_a_size_that_the_playbook_does_not_serve() -> None:
     assert faults(asked) == [
         (
             "serving_tensor_parallel_size on host spark1: found 3 hosts for each replica, wanted 1 with this playbook."
-            " Set it to 1, or use the playbook for replicas of 3 hosts."
+            " Set it to 1, or use the playbook deploy, which serves replicas of any size."
         )
     ]
 
@@ -367,3 +368,214 @@ def test_no_fault_leaves_by_another_way() -> None:
                 plan.make(request({**MODEL, name: value}))
             except ConfigurationError as error:
                 assert name in str(error)
+
+
+# -- replicas of several hosts -----------------------------------------------------------------------------------------
+
+
+def links(number: int, *, rdma: bool = True) -> dict[str, Any]:
+    """A host with both twins of a port, as the collection's example inventories have them."""
+    devices = ("rocep1s0f0", "roceP2p1s0f0") if rdma else ("", "")
+    return {
+        "fabric_links": [
+            {"interface": "enp1s0f0np0", "address": f"198.51.100.{number}/24", "rdma_device": devices[0]},
+            {"interface": "enP2p1s0f0np0", "address": f"203.0.113.{number}/24", "rdma_device": devices[1]},
+        ]
+    }
+
+
+FABRIC = {f"spark{number}": links(number) for number in range(1, 10)}
+NINE = tuple(FABRIC)
+
+
+def group_request(everywhere: dict[str, Any] | None = None, count: int = 2, **more: Any) -> Request:
+    hosts = NINE[:count]
+    own = {host: FABRIC[host] for host in hosts}
+    return request({**MODEL, **(everywhere or {})}, own, hosts, **{"world_size": 2, "deployment_name": "tp2", **more})
+
+
+def test_pairs_are_laid_out_in_inventory_order() -> None:
+    made = plan.make(group_request(count=4))
+
+    assert [replica["hosts"] for replica in made["replicas"]] == [["spark1", "spark2"], ["spark3", "spark4"]]
+    assert [replica["tensor_parallel_size"] for replica in made["replicas"]] == [2, 2]
+    assert [rank["rank"] for rank in made["ranks"].values()] == [0, 1, 0, 1]
+    assert made["ranks"]["spark4"]["container"]["name"] == "dgxspark-tp2-1-r1"
+    assert made["warnings"] == []
+
+
+def test_ranks_of_a_replica_share_a_generation_and_know_each_other() -> None:
+    ranks = plan.make(group_request())["ranks"]
+    first, second = ranks["spark1"]["supervision"], ranks["spark2"]["supervision"]
+
+    assert first["generation"] == second["generation"] != ""
+    assert (first["address"], first["peers"]) == ("198.51.100.1", [{"rank": 1, "address": "198.51.100.2"}])
+    assert (second["address"], second["peers"]) == ("198.51.100.2", [{"rank": 0, "address": "198.51.100.1"}])
+    assert (first["api"], second["api"]) == ("http://127.0.0.1:8000", "")
+    assert (ranks["spark1"]["api"], ranks["spark2"]["api"]) == ("http://127.0.0.1:8000", "")
+
+
+def test_n04_each_rank_has_the_interfaces_of_its_own_host() -> None:
+    own = {"spark1": links(1), "spark2": links(2)}
+    own["spark1"]["fabric_links"][0]["interface"] = "enP2p1s0f1np1"
+    made = plan.make(request(MODEL, own, NINE[:2], world_size=2))
+
+    names = [made["ranks"][host]["container"]["env"]["NCCL_SOCKET_IFNAME"] for host in NINE[:2]]
+    assert names == ["enP2p1s0f1np1", "enp1s0f0np0"]
+
+
+def test_n17_a_gid_index_is_per_host_and_never_empty() -> None:
+    own = {"spark1": {**links(1), "fabric_gid_index": 3}, "spark2": {**links(2), "fabric_gid_index": ""}}
+    made = plan.make(request(MODEL, own, NINE[:2], world_size=2))
+
+    envs = [made["ranks"][host]["container"]["env"] for host in NINE[:2]]
+    assert envs[0]["NCCL_IB_GID_INDEX"] == "3"
+    assert "NCCL_IB_GID_INDEX" not in envs[1]
+
+
+def test_u06_every_rank_of_a_ray_replica_has_the_memory_monitor_off() -> None:
+    made = plan.make(group_request(extra={"backend": "Ray"}))
+
+    envs = [rank["container"]["env"] for rank in made["ranks"].values()]
+    assert [env["RAY_memory_monitor_refresh_ms"] for env in envs] == ["0", "0"]
+
+
+def test_a05_text_from_the_command_line_is_read_as_what_it_says() -> None:
+    made = plan.make(group_request(extra={"backend": "Ray", "serving_explain": "false"}))
+
+    assert made["replicas"][0]["backend"] == "ray"
+    assert made["explain"] is False
+
+
+def test_four_pairs_and_a_single_on_nine_hosts() -> None:
+    pairs = [[f"spark{number}", f"spark{number + 1}"] for number in (1, 3, 5, 7)]
+    deployments = [
+        {"name": "big", "tensor_parallel_size": 2, "replicas": pairs},
+        {"name": "small", "replicas": [["spark9"]], "port": 8001},
+    ]
+    made = plan.make(group_request({"serving_deployments": deployments}, count=9, world_size=0))
+
+    assert [replica["name"] for replica in made["replicas"]] == ["big-0", "big-1", "big-2", "big-3", "small-0"]
+    assert made["ranks"]["spark9"]["world_size"] == 1
+    assert made["ranks"]["spark9"]["supervision"]["peers"] == []
+    assert len(made["ranks"]) == 9
+
+
+def test_tensor_and_pipeline_together_make_the_size() -> None:
+    made = plan.make(
+        group_request({"serving_pipeline_parallel_size": 2}, count=4, world_size=0, extra={"tensor_parallel_size": "2"})
+    )
+
+    assert [replica["hosts"] for replica in made["replicas"]] == [list(NINE[:4])]
+    assert [peer["rank"] for peer in made["ranks"]["spark3"]["supervision"]["peers"]] == [0, 1, 3]
+
+
+def test_a_pair_may_share_the_layers_instead() -> None:
+    made = plan.make(group_request({"serving_pipeline_parallel_size": 2}))
+
+    assert made["replicas"][0]["tensor_parallel_size"] == 1
+
+
+def test_a12_half_a_replica_is_refused_under_limit() -> None:
+    assert faults(group_request(limit=["spark2"])) == [
+        (
+            "--limit: found spark2 of replica tp2-0, wanted spark1,spark2."
+            " Run without --limit, or with --limit spark1,spark2."
+        )
+    ]
+
+
+def test_a12_what_the_limit_leaves_out_is_not_in_the_plan_and_peers_come_from_the_inventory() -> None:
+    made = plan.make(group_request(count=4, limit=["spark3", "spark4"]))
+
+    assert [replica["name"] for replica in made["replicas"]] == ["tp2-1"]
+    assert list(made["ranks"]) == ["spark3", "spark4"]
+    command = made["ranks"]["spark4"]["container"]["command"]
+    assert command[command.index("--master-addr") + 1] == "198.51.100.3"
+
+
+def test_a13_a_host_without_an_address_on_the_fabric_is_named() -> None:
+    own = {"localhost": {"ansible_connection": "local"}, "spark-b": {**links(2), "ansible_host": "198.51.100.22"}}
+    [line] = faults(request(MODEL, own, ("localhost", "spark-b"), world_size=2))
+    assert line.startswith("fabric_links on host localhost: found nothing, wanted the QSFP interfaces of this host")
+
+
+def test_n14_one_address_for_two_hosts_is_refused() -> None:
+    [line] = faults(
+        request(
+            MODEL,
+            {"spark1": links(1), "spark2": {"fabric_links": [links(1)["fabric_links"][0]]}},
+            NINE[:2],
+            world_size=2,
+            extra={"transport": "socket"},
+        )
+    )
+    assert line == (
+        "fabric_links[0].address on host spark2: found 198.51.100.1, which spark1 has too,"
+        " wanted an address of its own. Write the address that this host's interface really has."
+    )
+
+
+def test_sglang_has_no_ray() -> None:
+    assert faults(group_request(extra={"engine": "sglang", "backend": "ray"})) == [
+        "-e backend: found 'ray', wanted 'mp' with serving_engine: sglang. Set it to 'mp' with serving_engine: sglang."
+    ]
+
+
+# -- recipes -----------------------------------------------------------------------------------------------------------
+
+RECIPE = {
+    "recipe_version": "2",
+    "model": "acme/tiny",
+    "container": "acme/vllm:1",
+    "runtime": "vllm",
+    "min_nodes": 1,
+    "defaults": {"port": 8005, "max_model_len": 4096, "gpu_memory_utilization": 0.6},
+    "env": {"VLLM_USE_X": "1", "VLLM_Y": "1"},
+    "command": (
+        "vllm serve {model} --port {port} --max-model-len {max_model_len}"
+        " --gpu-memory-utilization {gpu_memory_utilization} --kv-cache-dtype fp8"
+    ),
+}
+
+
+def recipe_request(everywhere: dict[str, Any] | None = None, **more: Any) -> Request:
+    return request(
+        {"serving_recipe": "tiny", **(everywhere or {})},
+        hosts=("spark1",),
+        load_recipe={"tiny": RECIPE}.__getitem__,
+        **more,
+    )
+
+
+def test_a_recipe_stands_before_our_defaults() -> None:
+    [replica] = plan.make(recipe_request())["replicas"]
+    container = plan.make(recipe_request())["ranks"]["spark1"]["container"]
+
+    assert (replica["model"], replica["image"], replica["endpoint"]) == (
+        "acme/tiny",
+        "acme/vllm:1",
+        "http://spark1:8005",
+    )
+    words = container["command"]
+    assert words[words.index("--max-model-len") + 1] == "4096"
+    assert words[words.index("--gpu-memory-utilization") + 1] == "0.6"
+    assert words[words.index("--kv-cache-dtype") + 1] == "fp8"
+    assert container["env"]["VLLM_USE_X"] == "1"
+
+
+def test_inventory_and_command_line_stand_before_a_recipe() -> None:
+    variables = {
+        "serving_gpu_memory_utilization": 0.5,
+        "serving_engine_args": {"max_model_len": 1024},
+        "serving_env": {"VLLM_Y": "0"},
+    }
+    made = plan.make(recipe_request(variables, extra={"port": "8009"}))
+    container = made["ranks"]["spark1"]["container"]
+
+    words = container["command"]
+    assert made["replicas"][0]["endpoint"] == "http://spark1:8009"
+    assert words[words.index("--gpu-memory-utilization") + 1] == "0.5"
+    assert words[words.index("--max-model-len") + 1] == "1024"
+    assert words.count("--max-model-len") == 1
+    assert (container["env"]["VLLM_USE_X"], container["env"]["VLLM_Y"]) == ("1", "0")
