@@ -12,6 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import readiness
+from ansible_collections.dgxspark.serving.plugins.module_utils.report.not_ready import not_ready, progress_line
 
 MODULE = "dgxspark.serving.replica_ready"
 
@@ -26,27 +27,25 @@ class ActionModule(ActionBase):
         if self._task.check_mode:
             return {**result, "changed": False, "skipped": True, "msg": "Nothing is waited for in check mode."}
         host = (task_vars or {}).get("inventory_hostname", "")
-        container = self._task.args.get("container", "")
+        arguments = dict(self._task.args)
+        container = arguments.get("container", "")
         start = time.monotonic()
-        limit = int(self._task.args.get("timeout", readiness.DEFAULT_TIMEOUT))
+        patience = readiness.patience(
+            float(arguments.get("timeout", readiness.DEFAULT_TIMEOUT)),
+            float(arguments.get("timeout_total", 0)),
+            start,
+        )
         while True:
-            seen = self._execute_module(module_name=MODULE, task_vars=task_vars)
-            seconds = time.monotonic() - start
+            seen = self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars)
             if seen.get("failed") or seen.get("state") == readiness.READY:
                 return {**result, **seen}
-            if seen["state"] == readiness.FAILED:
-                return {**result, **seen, "failed": True, "msg": _failure(host, container, seen, seconds, "")}
-            if seconds > limit:
-                timeout = f" until replica_ready_timeout ({limit} s)"
-                return {**result, **seen, "failed": True, "msg": _failure(host, container, seen, seconds, timeout)}
-            last = seen["log"][-1] if seen["log"] else "nothing in the log yet"
-            Display().display(f"{host}: {container}: {seconds:.0f} s, {seen['detail']}; {last.strip()[:120]}")
-
-
-def _failure(host: str, container: str, seen: dict[str, Any], seconds: float, timeout: str) -> str:
-    log = "\n".join(f"  | {line}" for line in seen["log"]) or "  | (empty)"
-    return (
-        f"{host}: {container} did not become ready{timeout}: after {seconds:.0f} s {seen['detail']}.\n"
-        f"Last lines of its log:\n{log}\n"
-        f"Read all of it on {host} with: docker logs {container}"
-    )
+            now = time.monotonic()
+            stage = f"{seen['stage']} {seen['engine_stage']} {seen['detail']}"
+            patience = patience.after(now, stage, seen["percent"], seen["line"])
+            limit = patience.spent(now)
+            if seen["state"] == readiness.FAILED or limit:
+                words = "" if seen["state"] == readiness.FAILED else limit
+                return {**result, **seen, "failed": True, "msg": not_ready(host, container, now - start, words, seen)}
+            Display().display(progress_line(host, container, now - start, seen))
+            # What later looks need of the first one: which request is this wait's own, and when it began.
+            arguments["wait"] = seen["wait"]

@@ -63,7 +63,11 @@ class EngineApi:
             with self._opener.open(request, timeout=timeout) as response:
                 answer = json.loads(response.read())
             seconds = time.monotonic() - start
-            return Generation(tokens=int(answer["usage"]["completion_tokens"]), seconds=seconds)
+            return Generation(
+                tokens=int(answer["usage"]["completion_tokens"]),
+                seconds=seconds,
+                fingerprint=str(answer.get("system_fingerprint") or ""),
+            )
         except urllib.error.HTTPError as error:
             return Generation(error=f"HTTP {error.code}: {_message(error.read())}")
         except TimeoutError:

@@ -58,8 +58,16 @@ def test_a_good_engine_b11(api: EngineApi) -> None:
     assert api.served() == ["qwen", "lora"]
     assert api.version() == "0.32.0"
     generation = api.generate("qwen", 32, 5)
-    assert (generation.tokens, generation.error) == (32, "")
+    assert (generation.tokens, generation.error, generation.fingerprint) == (32, "", "")
     assert generation.seconds > 0
+
+
+def test_a_fingerprint(api: EngineApi) -> None:
+    ANSWERS["/v1/completions"] = (
+        200,
+        b'{"usage": {"completion_tokens": 1}, "system_fingerprint": "vllm-0.32.0-tp2-1a2b3c4d"}',
+    )
+    assert api.generate("qwen", 1, 5).fingerprint == "vllm-0.32.0-tp2-1a2b3c4d"
 
 
 def test_nothing_answers() -> None:
