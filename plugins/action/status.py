@@ -1,20 +1,23 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Action plugin ``status``: prints what runs on which host."""
+"""Action plugin ``status``: prints what runs on which host, and writes it as JSON where asked to."""
 
 from __future__ import annotations
 
+import json
+import time
+from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.report.status import status
+from ansible_collections.dgxspark.serving.plugins.module_utils.report import status
 
 
 class ActionModule(ActionBase):
-    """The thin edge around :func:`status`."""
+    """The thin edge around :func:`status.rows`."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
@@ -22,14 +25,22 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         _validation, options = self.validate_argument_spec(
-            argument_spec={"result_variable": {"type": "str", "required": True}}
+            argument_spec={
+                "result_variable": {"type": "str", "required": True},
+                "plan": {"type": "dict"},
+                "path": {"type": "path"},
+            }
         )
         task_vars = task_vars or {}
         seen = {
             host: task_vars["hostvars"][host].get(options["result_variable"]) or {}
             for host in task_vars["ansible_play_hosts_all"]
         }
-        lines = status(seen)
+        planned = (options["plan"] or {}).get("ranks")
+        rows = status.rows(seen, planned, time.time())
+        lines = status.lines(rows)
         for line in ["", *lines, ""]:
             Display().display(line)
-        return {**result, "changed": False, "lines": lines}
+        if options["path"]:
+            Path(options["path"]).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        return {**result, "changed": False, "lines": lines, "ranks": rows}

@@ -13,6 +13,9 @@ from typing import Any
 
 LABEL_PREFIX = "dgxspark.serving."
 DEPLOYMENT_LABEL = f"{LABEL_PREFIX}deployment"
+GENERATION_LABEL = f"{LABEL_PREFIX}generation"
+DIGEST_LABEL = f"{LABEL_PREFIX}spec_digest"
+RANK_LABEL = f"{LABEL_PREFIX}rank"
 API_LABEL = f"{LABEL_PREFIX}api"
 
 # 64 MiB of stack for each thread, as NVIDIA's own start lines for these images have it; memory may be pinned for RDMA.
@@ -47,9 +50,9 @@ def with_labels(specs: Sequence[dict[str, Any]], deployment: str, replica: str, 
             "labels": {
                 DEPLOYMENT_LABEL: deployment,
                 f"{LABEL_PREFIX}replica": replica,
-                f"{LABEL_PREFIX}rank": str(rank),
-                f"{LABEL_PREFIX}generation": generation,
-                f"{LABEL_PREFIX}spec_digest": spec_digest,
+                RANK_LABEL: str(rank),
+                GENERATION_LABEL: generation,
+                DIGEST_LABEL: spec_digest,
                 **({API_LABEL: api} if rank == 0 else {}),
             },
         }
@@ -64,6 +67,14 @@ class Container:
     :ivar status: ``running``, ``exited``, ``created``, ...
     :ivar deployment: the deployment it belongs to; empty when it is not ours, as are the two below
     :ivar api: base URL of its engine's API on its host; empty for ranks other than 0
+    :ivar id: Docker's id of it
+    :ivar rank: its rank in the replica; 0 as well when it is not ours
+    :ivar generation: what it shares with the other ranks of its replica
+    :ivar spec_digest: changes with its options
+    :ivar image: the image as it was asked for
+    :ivar image_id: id of the image that it was made from, in this host's store
+    :ivar started_at: time of its last start as Docker writes it
+    :ivar restarts: how often Docker itself has started it again
     """
 
     name: str
@@ -73,6 +84,14 @@ class Container:
     deployment: str
     replica: str
     api: str
+    id: str = ""
+    rank: int = 0
+    generation: str = ""
+    spec_digest: str = ""
+    image: str = ""
+    image_id: str = ""
+    started_at: str = ""
+    restarts: int = 0
 
     @property
     def is_ours(self) -> bool:
@@ -93,6 +112,14 @@ def read(inspected: Iterable[Mapping[str, Any]]) -> list[Container]:
                 deployment=labels.get(DEPLOYMENT_LABEL, ""),
                 replica=labels.get(f"{LABEL_PREFIX}replica", ""),
                 api=labels.get(API_LABEL, ""),
+                id=entry.get("Id", ""),
+                rank=int(labels.get(RANK_LABEL, 0)),
+                generation=labels.get(GENERATION_LABEL, ""),
+                spec_digest=labels.get(DIGEST_LABEL, ""),
+                image=entry["Config"].get("Image", ""),
+                image_id=entry.get("Image", ""),
+                started_at=entry["State"].get("StartedAt", ""),
+                restarts=entry.get("RestartCount", 0),
             )
         )
     return sorted(found, key=lambda container: container.name)
@@ -101,3 +128,18 @@ def read(inspected: Iterable[Mapping[str, Any]]) -> list[Container]:
 def strange(found: Iterable[Container], wanted: str) -> str:
     """Status of a container of the wanted name that is not ours, or nothing. Such a container is never replaced."""
     return next((container.status for container in found if container.name == wanted and not container.is_ours), "")
+
+
+def changes(container: Container, spec_digest: str, generation: str, image_id: str) -> list[str]:
+    """Why a container of ours cannot be the wanted one, in words; empty when it is.
+
+    :param image_id: id that the wanted image's name has on this host now; empty when it is not there
+    """
+    found = []
+    if container.spec_digest != spec_digest:
+        found.append(f"its options changed (spec digest {container.spec_digest or 'none'}, wanted {spec_digest})")
+    elif container.generation != generation:
+        found.append(f"another rank changed (generation {container.generation or 'none'}, wanted {generation})")
+    if image_id and container.image_id != image_id:
+        found.append(f"{container.image} is another image now")
+    return found

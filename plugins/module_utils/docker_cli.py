@@ -9,6 +9,7 @@ import json
 from typing import Any, Protocol
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container, read
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image, read_images
 
 # Last log lines that are kept.
 LOG_LINES = 25
@@ -41,11 +42,18 @@ class Docker:
         """One container, or None when there is none of this name."""
         return next(iter(self._inspect([name])), None)
 
-    def log(self, name: str) -> list[str]:
+    def image(self, name: str) -> Image | None:
+        """The image that has this name now, or None."""
+        rc, out, err = self._run("image", "inspect", name)
+        if rc and "no such image" not in err.lower():
+            self._fail(err)
+        return next(iter(read_images(json.loads(out or "[]"))), None)
+
+    def log(self, name: str, lines: int = LOG_LINES) -> list[str]:
         """The last lines that the container wrote."""
-        _rc, out, err = self._run("container", "logs", "--tail", str(LOG_LINES), name)
+        _rc, out, err = self._run("container", "logs", "--tail", str(lines), name)
         # Docker keeps the two streams apart; vLLM writes its own lines to the second.
-        return [line for line in (out + err).splitlines() if line.strip()][-LOG_LINES:]
+        return [line for line in (out + err).splitlines() if line.strip()][-lines:]
 
     def _inspect(self, names: list[str]) -> list[Container]:
         rc, out, err = self._run("container", "inspect", *names)

@@ -2,7 +2,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look which ranks are on a host and how they are."""
+"""Look which ranks are on a host, how they are, and what a new one would meet there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,24 @@ module: replica_info
 short_description: Look which ranks are on a host and how they are
 version_added: 0.1.0
 description:
-  - Reads the containers that this collection made, from their labels, in one call.
+  - Reads the containers that this collection made, from their labels, and what their supervisors say, in one call.
+  - With O(rank) also says whether the rank is as wanted already, and what keeps it from working there.
+  - Needs no root, but then cannot name the process that holds a port.
 extends_documentation_fragment:
   - dgxspark.serving.attributes
 options:
-  wanted:
-    description: Name of a container that is about to be started; sorts out what stands in its way.
-    type: str
-    default: ""
+  rank:
+    description: The host's rank as RV(dgxspark.serving.plan#module:ranks) has it, for a look before a change.
+    type: dict
+  limits:
+    description: The supervisor's limits that are wanted, with O(rank).
+    type: dict
+    default: {}
+  digests:
+    description:
+      - SHA-256 of the files that all ranks share, by their kind. The controller fills it in.
+    type: dict
+    default: {}
   deployment:
     description: Only ranks of this deployment; of all when empty.
     type: str
@@ -54,6 +64,9 @@ containers:
     replica:
       description: Its replica.
       type: str
+    rank:
+      description: Its rank in the replica.
+      type: int
     status:
       description: Docker's word for its state, such as V(running) or V(exited).
       type: str
@@ -73,25 +86,106 @@ containers:
       description: Names in C(/v1/models); V(null) when it was not asked or did not answer.
       type: list
       elements: str
-leftovers:
-  description: Names of our containers other than the wanted one. A host holds one engine.
+    id:
+      description: Docker's id of it.
+      type: str
+    generation:
+      description: What it shares with the other ranks of its replica.
+      type: str
+    spec_digest:
+      description: Changes with its options.
+      type: str
+    image:
+      description: The image as it was asked for.
+      type: str
+    image_id:
+      description: Id of the image that it was made from.
+      type: str
+    started_at:
+      description: Time of its last start.
+      type: str
+    restarts:
+      description: How often Docker itself has started it again.
+      type: int
+live:
+  description: What the supervisor of each rank says, by name of its container.
+  returned: always
+  type: dict
+running:
+  description: Names of the replicas of which a rank runs here.
   returned: always
   type: list
   elements: str
-stranger:
-  description: Status of a container that has the wanted name and is not ours; empty when there is none.
+interrupted:
+  description: A change that is not finished, in words; empty when there is none.
   returned: always
   type: str
+unchanged:
+  description: Whether the rank is as wanted and kept alive.
+  returned: with O(rank)
+  type: bool
+reasons:
+  description: Why it is not, in words.
+  returned: with O(rank)
+  type: list
+  elements: str
+replace:
+  description: Whether its container must be made anew.
+  returned: with O(rank)
+  type: bool
+displaced:
+  description: Names of our containers that make room for it.
+  returned: with O(rank)
+  type: list
+  elements: str
+image:
+  description: The wanted image as this host has it; V(null) when it is not there.
+  returned: with O(rank)
+  type: dict
+  contains:
+    id:
+      description: Its id in this host's store.
+      type: str
+    repo_digests:
+      description: Its digests as registries know it.
+      type: list
+      elements: str
+    architecture:
+      description: Docker's word for it.
+      type: str
+problems:
+  description: What keeps the rank from working here. Empty for one that is as wanted.
+  returned: with O(rank)
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: V(stranger), V(port), V(link) or V(memory).
+      type: str
+    found:
+      description: What there is.
+      type: str
+    wanted:
+      description: What would be right.
+      type: str
+    remedy:
+      description: What to do.
+      type: str
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container, strange
+from ansible_collections.dgxspark.serving.plugins.module_utils import containers, host_look, host_problems, rank_state
+from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, journal
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
 
 
 def described(container: Container, probe: bool) -> dict[str, Any]:
@@ -104,24 +198,77 @@ def described(container: Container, probe: bool) -> dict[str, Any]:
     return {**asdict(container), "health": health, "served": served}
 
 
+def problems(host: Host, rank: Mapping[str, Any], limits: Mapping[str, Any], found: list[Container]) -> list[dict]:
+    """What keeps the rank from working on this host."""
+    name = rank["container"]["name"]
+    running = [container for container in found if container.is_ours and container.status == "running"]
+    shares = [(host.read_json(host.paths.spec(container.name)) or {}).get("memory_share") for container in running]
+    listeners = host_look.listeners()
+    wanted_ports = rank["ports"]
+    inodes = {listener.inode for listener in listeners if listener.port in [one["port"] for one in wanted_ports]}
+    seen = [
+        *host_problems.stranger(name, containers.strange(found, name)),
+        *host_problems.ports(
+            wanted_ports,
+            listeners,
+            host_look.owners(inodes) if inodes else {},
+            {container.id: container.name for container in found},
+            {container.id: container.name for container in found if container.is_ours},
+            [urlsplit(container.api).port or 0 for container in running if container.api],
+        ),
+        *host_problems.links(rank["links"], host_look.addresses(host.run) if rank["links"] else {}),
+        *host_problems.memory(
+            host_look.memory(), rank["supervision"]["memory_share"], int(limits.get("memory_floor", 0)), shares
+        ),
+    ]
+    return [asdict(problem) for problem in seen]
+
+
+def before_a_change(module: AnsibleModule, host: Host, docker: Docker, found: list[Container]) -> dict[str, Any]:
+    """What the change of the wanted rank needs to know."""
+    rank, limits = module.params["rank"], module.params["limits"]
+    image = docker.image(rank["container"]["image"])
+    state = rank_state.look(host, rank, limits, found, image.id if image else "", module.params["digests"])
+    return {
+        "unchanged": not state.reasons,
+        "reasons": state.reasons,
+        "replace": state.replace,
+        "displaced": [one.name for one in state.present if not one.keep_running] if state.reasons else [],
+        "image": asdict(image) if image else None,
+        "problems": problems(host, rank, limits, found) if state.reasons else [],
+    }
+
+
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            "wanted": {"type": "str", "default": ""},
+            "rank": {"type": "dict"},
+            "limits": {"type": "dict", "default": {}},
+            "digests": {"type": "dict", "default": {}},
             "deployment": {"type": "str", "default": ""},
             "probe": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )
-    wanted, deployment, probe = (module.params[name] for name in ("wanted", "deployment", "probe"))
-    found = Docker(module).containers()
+    host = Host()
+    docker = Docker(module)
+    found = docker.containers()
+    deployment = module.params["deployment"]
     ours = [container for container in found if container.is_ours and deployment in ("", container.deployment)]
-    module.exit_json(
-        changed=False,
-        containers=[described(container, probe) for container in ours],
-        leftovers=[container.name for container in ours if container.name != wanted],
-        stranger=strange(found, wanted),
-    )
+    try:
+        left = journal.read(host.paths)
+    except ValueError as error:
+        module.fail_json(msg=f"{host.paths.change} cannot be read ({error}). Remove it, and deploy again.")
+    result = {
+        "changed": False,
+        "containers": [described(container, module.params["probe"]) for container in ours],
+        "live": {container.name: host.read_json(host.paths.live(container.name)) for container in ours},
+        "running": sorted({container.replica for container in ours if container.status == "running"}),
+        "interrupted": change.interrupted(left) if left else "",
+    }
+    if module.params["rank"]:
+        result.update(before_a_change(module, host, docker, found))
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

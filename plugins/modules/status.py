@@ -11,7 +11,8 @@ module: status
 short_description: Show what runs on which host
 version_added: 0.1.0
 description:
-  - Prints a table of the ranks on all hosts of the play, hosts that cannot be reached among them.
+  - Prints a table of the ranks on all hosts of the play, hosts that cannot be reached among them, with what their
+    supervisors say, and whether the inventory wants something else.
   - Runs on the controller.
 extends_documentation_fragment:
   - dgxspark.serving.attributes
@@ -20,6 +21,12 @@ options:
     description: Variable that holds, on each host, what M(dgxspark.serving.replica_info) returned there.
     type: str
     required: true
+  plan:
+    description: What M(dgxspark.serving.plan) returned; without it nothing is said about what the inventory wants.
+    type: dict
+  path:
+    description: File on the controller into which the rows are written as JSON.
+    type: path
 """
 
 EXAMPLES = r"""
@@ -35,4 +42,9 @@ lines:
   returned: success
   type: list
   elements: str
+ranks:
+  description: The rows as data, with more than the table shows.
+  returned: success
+  type: list
+  elements: dict
 """

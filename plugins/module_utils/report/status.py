@@ -1,43 +1,105 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on which host, as a table."""
+"""What runs on which host: as data, and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
 
-HEADER = ("host", "replica", "container", "status", "what it says")
+HEADER = (
+    *("host", "replica", "rank", "state", "for", "restarts", "tok/s", "free GiB", "generation", "image"),
+    "what it says",
+)
+GIB = 1 << 30
+# Characters of an image's id that Docker itself shows.
+SHORT = 12
 
 
-def status(seen: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Lines of the status table; each host has at least one row.
+def rows(
+    seen: Mapping[str, Mapping[str, Any]], planned: Mapping[str, Mapping[str, Any]] | None, now: float
+) -> list[dict[str, Any]]:
+    """One row per rank, at least one per host.
 
     :param seen: for each host what ``replica_info`` returned there, or Ansible's result of a host that did not answer
+    :param planned: for each host the rank that the inventory asks for; None when there is no sound plan
+    :param now: Unix time, in seconds
     """
-    rows = []
+    found = []
     for host, result in seen.items():
+        wanted = (planned or {}).get(host)
         if "containers" not in result:
             word = "unreachable" if result.get("unreachable") else "unknown"
-            rows.append((host, "-", "-", word, " ".join(str(result.get("msg", "")).split())))
-        elif not result["containers"]:
-            rows.append((host, "-", "-", "absent", "no engine of dgxspark.serving is on this host"))
-        else:
-            rows += [
-                (host, rank["replica"], rank["name"], rank["status"], _words(rank)) for rank in result["containers"]
-            ]
-    return table(HEADER, rows)
+            found.append(_row(host, word, " ".join(str(result.get("msg", "")).split())))
+            continue
+        for rank in result["containers"]:
+            found.append(_rank(host, rank, result.get("live", {}).get(rank["name"]) or {}, wanted, planned, now))
+        if not result["containers"]:
+            words = "no engine of dgxspark.serving is on this host"
+            drift = wanted is not None
+            found.append(_row(host, "absent", words + (", the inventory wants one" if drift else ""), drift=drift))
+    return found
 
 
-def _words(rank: Mapping[str, Any]) -> str:
+def _row(host: str, state: str, says: str, **more: Any) -> dict[str, Any]:
+    empty = ("replica", "rank", "seconds", "restarts", "tokens_per_second", "memory_available", "generation", "image")
+    return {"host": host, **dict.fromkeys(empty), "state": state, "says": says, "drift": False, **more}
+
+
+def _rank(
+    host: str,
+    rank: Mapping[str, Any],
+    live: Mapping[str, Any],
+    wanted: Mapping[str, Any] | None,
+    planned: Mapping[str, Any] | None,
+    now: float,
+) -> dict[str, Any]:
+    drift = ""
+    if planned is not None:
+        if wanted is None or wanted["container"]["name"] != rank["name"]:
+            drift = "the inventory does not want it"
+        elif wanted["supervision"]["generation"] != rank["generation"]:
+            drift = "the inventory wants another version: deploy again"
+    return _row(
+        host,
+        live.get("phase") or rank["status"],
+        "; ".join(filter(None, (_words(rank, live), drift))),
+        drift=bool(drift),
+        replica=rank["replica"],
+        rank=rank["rank"],
+        container=rank["name"],
+        seconds=round(now - live["since"]) if live.get("since") else None,
+        restarts=live.get("restarts"),
+        last_restart=live.get("last_restart"),
+        tokens_per_second=live.get("tokens_per_second"),
+        requests_running=live.get("requests_running"),
+        requests_waiting=live.get("requests_waiting"),
+        memory_available=live.get("memory_available"),
+        generation=rank["generation"],
+        image=rank["image_id"],
+        api=rank["api"],
+        health=rank["health"],
+        served=rank["served"],
+    )
+
+
+def _words(rank: Mapping[str, Any], live: Mapping[str, Any]) -> str:
+    if live.get("phase") not in (None, "", "serving") and live.get("reason"):
+        return str(live["reason"])
     if rank["status"] != "running":
         killed = ", killed for lack of memory" if rank["oom_killed"] else ""
         return f"exit code {rank['exit_code']}{killed}" if rank["status"] in ("exited", "dead") else ""
+    restart = live.get("last_restart") or {}
+    past = f"; last restart: {restart['reason']}" if restart else ""
+    return _answer(rank) + past
+
+
+def _answer(rank: Mapping[str, Any]) -> str:
     if not rank["api"]:
-        return "rank without an API"
+        return "works for rank 0"
     if rank["health"] is None:
         return f"{rank['api']} does not answer: still loading, or hung"
     if rank["health"] != 200:
@@ -45,3 +107,44 @@ def _words(rank: Mapping[str, Any]) -> str:
     if rank["served"] is None:
         return "/health answers 200, /v1/models does not"
     return f"/health answers 200, serves {', '.join(rank['served'])}"
+
+
+def lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rows as a table."""
+    return table(
+        HEADER,
+        [
+            (
+                row["host"],
+                row["replica"] or "-",
+                _text(row["rank"]),
+                row["state"],
+                span(row["seconds"]),
+                _text(row["restarts"]),
+                "-" if row["tokens_per_second"] is None else f"{row['tokens_per_second']:.1f}",
+                "-" if row["memory_available"] is None else f"{row['memory_available'] / GIB:.1f}",
+                row["generation"] or "-",
+                (row["image"] or "-").removeprefix("sha256:")[:SHORT],
+                row["says"],
+            )
+            for row in found
+        ],
+    )
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None else str(value)
+
+
+def span(seconds: int | None) -> str:
+    """A time in its two greatest units.
+
+    >>> span(42), span(3700), span(200000)
+    ('42s', '1h01m', '2d07h')
+    """
+    if seconds is None:
+        return "-"
+    for size, unit, below, smaller in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}{seconds % size // below:02d}{smaller}"
+    return f"{seconds}s"

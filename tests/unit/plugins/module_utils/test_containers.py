@@ -34,6 +34,20 @@ def test_read() -> None:
     assert ours.is_ours
     assert (ours.name, ours.status, ours.exit_code) == ("dgxspark-chat-0-r0", "exited", 137)
     assert (ours.deployment, ours.replica, ours.api) == ("chat", "chat-0", "http://127.0.0.1:8000")
+    assert (ours.rank, ours.generation, ours.restarts) == (0, "", 0)
+
+
+def test_read_all_that_a_change_needs() -> None:
+    more = {"rank": "1", "generation": "g", "spec_digest": "d"}
+    labels = {**OURS, **{f"dgxspark.serving.{name}": value for name, value in more.items()}}
+    entry = inspected("dgxspark-chat-0-r1", labels)
+    entry |= {"Id": "abc", "Image": "sha256:1111", "RestartCount": 4}
+    entry["Config"]["Image"] = "acme/vllm:1"
+    entry["State"]["StartedAt"] = "2026-11-29T12:00:00.5Z"
+    [found] = containers.read([entry])
+    assert (found.id, found.rank, found.generation, found.spec_digest) == ("abc", 1, "g", "d")
+    assert (found.image, found.image_id, found.restarts) == ("acme/vllm:1", "sha256:1111", 4)
+    assert found.started_at == "2026-11-29T12:00:00.5Z"
 
 
 def test_a_stranger_of_the_wanted_name_d06() -> None:

@@ -10,6 +10,7 @@ import json
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import LOG_LINES, Docker
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image
 
 
 class Failed(Exception):
@@ -83,3 +84,16 @@ def test_log_keeps_the_last_lines_of_both_streams() -> None:
     lines = docker({("container", "logs", "--tail", str(LOG_LINES), "web"): (0, f"{out}\n\n", err)}).log("web")
     assert len(lines) == LOG_LINES
     assert lines[-1] == "err 19"
+
+
+def test_log_of_more_lines() -> None:
+    out = "\n".join(f"line {number}" for number in range(60))
+    assert len(docker({("container", "logs", "--tail", "50", "web"): (0, out, "")}).log("web", lines=50)) == 50
+
+
+def test_image() -> None:
+    inspected = [{"Id": "sha256:1111", "RepoDigests": ["acme/vllm@sha256:aaaa"], "Architecture": "arm64"}]
+    found = docker({("image", "inspect", "acme/vllm:1"): (0, json.dumps(inspected), "")}).image("acme/vllm:1")
+    assert found == Image("sha256:1111", ("acme/vllm@sha256:aaaa",), "arm64")
+    missing = (1, "[]\n", "Error response from daemon: No such image: acme/vllm:1")
+    assert docker({("image", "inspect", "acme/vllm:1"): missing}).image("acme/vllm:1") is None

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status table."""
+"""What the status says of ranks, of hosts without one, and of what the inventory wants."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.report.status import status
+from ansible_collections.dgxspark.serving.plugins.module_utils.report.status import lines, rows, span
+
+NAME = "dgxspark-tp1-0-r0"
+GENERATION = "0123456789ab"
+NOW = 1000.0
 
 
 def rank(**changes: Any) -> dict[str, Any]:
     return {
-        "name": "dgxspark-tp1-0-r0",
+        "name": NAME,
         "replica": "tp1-0",
+        "rank": 0,
+        "generation": GENERATION,
+        "image_id": "sha256:fedcba987654321000",
         "status": "running",
         "exit_code": 0,
         "oom_killed": False,
@@ -24,6 +31,25 @@ def rank(**changes: Any) -> dict[str, Any]:
         "served": ["qwen"],
         **changes,
     }
+
+
+def live(**changes: Any) -> dict[str, Any]:
+    return {
+        "phase": "serving",
+        "since": 900.0,
+        "restarts": 0,
+        "last_restart": None,
+        "tokens_per_second": 31.44,
+        "requests_running": 1,
+        "requests_waiting": 0,
+        "memory_available": 35 << 30,
+        "reason": "",
+        **changes,
+    }
+
+
+def planned(generation: str = GENERATION, name: str = NAME) -> dict[str, Any]:
+    return {"spark1": {"container": {"name": name}, "supervision": {"generation": generation}}}
 
 
 @pytest.mark.parametrize(
@@ -44,14 +70,72 @@ def rank(**changes: Any) -> dict[str, Any]:
         ),
         ({"containers": [rank(health=503, served=None)]}, "running", "/health answers 503"),
         ({"containers": [rank(served=None)]}, "running", "/health answers 200, /v1/models does not"),
-        ({"containers": [rank(api="", health=None, served=None)]}, "running", "rank without an API"),
+        ({"containers": [rank(api="", rank=1, health=None, served=None)]}, "running", "works for rank 0"),
         ({"containers": []}, "absent", "no engine of dgxspark.serving is on this host"),
         ({"unreachable": True, "msg": "Connection\ntimed out"}, "unreachable", "Connection timed out"),
         ({"msg": "Docker does not answer"}, "unknown", "Docker does not answer"),
     ],
 )
-def test_rows(result: dict[str, Any], word: str, says: str) -> None:
-    [_header, _line, row] = status({"spark1": result})
-    assert row.split()[0] == "spark1"
-    assert word in row
-    assert row.endswith(says)
+def test_rows_of_hosts_without_a_supervisor(result: dict[str, Any], word: str, says: str) -> None:
+    [row] = rows({"spark1": result}, None, NOW)
+    assert (row["host"], row["state"], row["says"]) == ("spark1", word, says)
+
+
+def test_the_supervisor_s_word_counts() -> None:
+    state = live(phase="down", reason="5 restarts in an hour: rank 1 ended with exit code 0")
+    [row] = rows({"spark1": {"containers": [rank(status="exited")], "live": {NAME: state}}}, None, NOW)
+    assert (row["state"], row["says"]) == ("down", "5 restarts in an hour: rank 1 ended with exit code 0")
+
+
+def test_a_restart_is_remembered() -> None:
+    state = live(restarts=1, last_restart={"at": 900.0, "reason": "spark2 was silent", "evidence": "/x"})
+    [row] = rows({"spark1": {"containers": [rank()], "live": {NAME: state}}}, None, NOW)
+    assert row["restarts"] == 1
+    assert row["says"].endswith("; last restart: spark2 was silent")
+
+
+@pytest.mark.parametrize(
+    ("plan", "drift", "word"),
+    [
+        (None, False, ""),
+        (planned(), False, ""),
+        (planned(generation="ffffffffffff"), True, "the inventory wants another version: deploy again"),
+        (planned(name="dgxspark-big-0-r0"), True, "the inventory does not want it"),
+        ({}, True, "the inventory does not want it"),
+    ],
+)
+def test_drift(plan: dict[str, Any] | None, drift: bool, word: str) -> None:
+    [row] = rows({"spark1": {"containers": [rank()]}}, plan, NOW)
+    assert row["drift"] is drift
+    assert row["says"].endswith(word)
+
+
+def test_a_missing_rank_is_drift() -> None:
+    [row] = rows({"spark1": {"containers": []}}, planned(), NOW)
+    assert row["drift"]
+    assert row["says"].endswith("the inventory wants one")
+
+
+def test_the_table_has_a_line_per_rank() -> None:
+    seen = {"spark1": {"containers": [rank()], "live": {NAME: live()}}, "spark2": {"unreachable": True, "msg": "no"}}
+    [_header, _line, first, second] = lines(rows(seen, None, NOW))
+    assert first.split()[:10] == [
+        "spark1",
+        "tp1-0",
+        "0",
+        "serving",
+        "1m40s",
+        "0",
+        "31.4",
+        "35.0",
+        GENERATION,
+        "fedcba987654",
+    ]
+    assert second.split() == ["spark2", "-", "-", "unreachable", "-", "-", "-", "-", "-", "-", "no"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, "-"), (0, "0s"), (61, "1m01s"), (3700, "1h01m"), (200000, "2d07h")]
+)
+def test_a_span_has_its_two_greatest_units(seconds: int | None, text: str) -> None:
+    assert span(seconds) == text

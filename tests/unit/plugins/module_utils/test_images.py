@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether two hosts have the same image."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image, read_images, same_image
+
+A = "acme/vllm@sha256:aaaa"
+B = "acme/vllm@sha256:bbbb"
+
+
+def image(identity: str, *digests: str) -> dict:
+    return asdict(Image(identity, digests, "arm64"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (image("sha256:1111", A), image("sha256:aaaa", A), True),
+        (image("sha256:1111", A), image("sha256:1111"), True),
+        (image("sha256:1111", A), image("sha256:2222", B), False),
+        (image("sha256:1111"), image("sha256:2222"), False),
+        (image("sha256:1111", A, B), image("sha256:2222", "mirror.example/vllm@sha256:bbbb"), True),
+        (None, image("sha256:1111"), False),
+        (None, None, True),
+    ],
+    ids=["two stores", "built here", "two builds", "two local builds", "two registries", "one has none", "none"],
+)
+def test_d04_digests_of_a_registry_count_and_ids_are_the_fallback(
+    one: dict | None, other: dict | None, expected: bool
+) -> None:
+    assert same_image(one, other) is expected
+    assert same_image(other, one) is expected
+
+
+def test_read_images() -> None:
+    inspected = [{"Id": "sha256:1111", "RepoDigests": None, "Architecture": "arm64", "Size": 1}]
+    assert read_images(inspected) == [Image("sha256:1111", (), "arm64")]
