@@ -73,7 +73,7 @@ def group_faults(links: Links) -> list[Fault]:
     first = next((host for host in control if host not in unreachable), "")
     owner: dict[str, str] = {}
     for host, address in control.items():
-        if address.version == 6:
+        if address.version == 6 and host not in unreachable:
             remedy = f"Write the IPv4 address of {links[host][0]['interface']}, such as 192.0.2.11/24"
             faults.append(Fault(place, str(address), "an IPv4 address, which the supervisors need", remedy, host))
         elif host in unreachable:
