@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line of the lab: `python -m lab up|down|status|link|host|engine`."""
+"""Command line of the lab: `python -m lab up|down|status|link|host|kill|engine`."""
 
 from __future__ import annotations
 
@@ -76,12 +76,26 @@ def link(options: argparse.Namespace) -> None:
 
 
 def host(options: argparse.Namespace) -> None:
-    """Stop or start a host."""
+    """Stop, start, reboot or crash hosts, or restart their Docker."""
     lab = existing(options.name)
-    if options.action == "stop":
-        lab.stop_host(options.host)
-    else:
-        lab.start_host(options.host)
+    if options.action == "crash":
+        lab.crash_hosts(*options.host)
+        return
+    actions = {
+        "stop": lab.stop_host,
+        "start": lab.start_host,
+        "reboot": lab.reboot_host,
+        "restart-docker": lab.restart_docker,
+    }
+    for name in options.host:
+        actions[options.action](name)
+
+
+def kill(options: argparse.Namespace) -> None:
+    """Kill something inside a host."""
+    lab = existing(options.name)
+    actions = {"engine": lab.kill_engine, "worker": lab.kill_worker, "supervisor": lab.kill_supervisor}
+    actions[options.what](options.host)
 
 
 def engine(_options: argparse.Namespace) -> None:
@@ -134,8 +148,13 @@ def command_line() -> argparse.ArgumentParser:
     made.add_argument("--loss", metavar="SHARE", help="share of packets that a slow link loses, such as 5%%")
     named(made)
 
-    made = command("host", host, "stop a host, or start it with its links")
-    made.add_argument("action", choices=("stop", "start"))
+    made = command("host", host, "stop, start, reboot or crash hosts (links are made again), or restart their Docker")
+    made.add_argument("action", choices=("stop", "start", "reboot", "crash", "restart-docker"))
+    made.add_argument("host", metavar="HOST", nargs="+", help="several hosts crash at the same moment")
+    named(made)
+
+    made = command("kill", kill, "kill the engine, its worker process or the rank's supervisor on a host")
+    made.add_argument("what", choices=("engine", "worker", "supervisor"))
     made.add_argument("host", metavar="HOST")
     named(made)
 

@@ -19,6 +19,7 @@ from lab import hosts as containers
 from lab.engine_images import EngineArchive, ensure_template, image_id_of, seed_volumes
 from lab.errors import LabError
 from lab.fabric import Fabric, cut_commands, restore_commands, slow_commands
+from lab.host_faults import KILL_ENGINE, KILL_SUPERVISOR, KILL_WORKER, RESTART_DOCKER
 from lab.inventory import hosts_document, remove_inventory, write_inventory
 from lab.models import lay_models
 from lab.names import HOST_LABEL, HostPlan, check_lab_name, plan_host, plan_hosts
@@ -260,19 +261,65 @@ class Lab:
         """Shut a host down, in an orderly way; it keeps its disk and its address."""
         plan = self.host(host)
         with self.state.lock(), long_step(f"stopping {host}"):
-            container = self._container(plan)
-            self._connections.forget(self.address(plan))
-            container.stop(timeout=containers.STOP_SECONDS)
+            self._power_off(plan, orderly=True)
 
     def start_host(self, host: str) -> None:
         """Start a stopped host, give it its links again, and wait until it is ready."""
         plan = self.host(host)
         with self.state.lock(), long_step(f"starting {host}"):
-            container = self._container(plan)
-            self._connections.forget(self.address(plan))
-            container.start()
-            self._connect([plan])
-            self._wait_ready(plan, containers.is_light(container))
+            self._boot([plan])
+
+    def reboot_host(self, host: str) -> None:
+        """Shut a host down in order and start it again."""
+        plan = self.host(host)
+        with self.state.lock(), long_step(f"rebooting {host}"):
+            self._power_off(plan, orderly=True)
+            self._boot([plan])
+
+    def crash_hosts(self, *names: str) -> None:
+        """Take the power from hosts, all at once, and start them again: nothing in them is told."""
+        plans = [self.host(name) for name in names]
+        with self.state.lock(), long_step(f"power loss of {' and '.join(names)}"):
+            in_parallel(lambda plan: self._power_off(plan, orderly=False), plans)
+            self._boot(plans)
+
+    def _power_off(self, plan: HostPlan, orderly: bool) -> None:
+        """Stop a host's container."""
+        container = self._container(plan)
+        self._connections.forget(self.address(plan))
+        if orderly:
+            container.stop(timeout=containers.STOP_SECONDS)
+        elif container.status == "running":
+            container.kill()
+            container.wait()
+
+    def _boot(self, plans: Sequence[HostPlan]) -> None:
+        """Start hosts, give them their links, wait until they are ready."""
+        in_parallel(lambda plan: self._container(plan).start(), plans)
+        self._connect(plans)
+        in_parallel(lambda plan: self._wait_ready(plan, containers.is_light(self._container(plan))), plans)
+
+    def kill_engine(self, host: str) -> None:
+        """Kill the engine containers of a host."""
+        self._break(host, KILL_ENGINE)
+
+    def kill_worker(self, host: str) -> None:
+        """Kill the engine's worker process on a host, and leave the process that started it alone."""
+        self._break(host, KILL_WORKER)
+
+    def kill_supervisor(self, host: str) -> None:
+        """Kill the supervisors of the ranks on a host, and leave the engines alone."""
+        self._break(host, KILL_SUPERVISOR)
+
+    def restart_docker(self, host: str) -> None:
+        """Restart Docker on a host, which ends its containers."""
+        self._break(host, RESTART_DOCKER)
+
+    def _break(self, host: str, script: str) -> None:
+        """Run a fault's script as root of a host; raises LabError when it fails."""
+        code, _out, error = self.run(host, ["sh", "-ec", script], user="root")
+        if code != 0:
+            raise LabError(f"{host}: {error.strip()}")
 
     # -- commands --------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The image `lab/engine-double`: the base and the package double/, called as `vllm` and `ray`."""
+"""The image `lab/engine-double`: the base, the package double/, called as `vllm` and `ray`, and double_packages/.
+
+The latter are what other programs import: `ray` to ask for the cluster's nodes, `vllm` for the parser of its flags.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from lab.engines.engine import IMAGE_ARCHITECTURE, serving_vars, tiny_models
 
 REFERENCE = "lab/engine-double:1"
 SOURCES = Path(__file__).parent / "double"
+PACKAGES = SOURCES.with_name("double_packages")
 PACKAGE = "engine_double"
 COMMANDS = ("vllm", "ray")
 LAUNCHER = f"""\
@@ -42,6 +46,7 @@ def _build(target: Path) -> None:
         launcher.write_text(LAUNCHER, encoding="utf-8")
         launcher.chmod(0o755)
         trees = {f"{base_image.SITE_PACKAGES}/{PACKAGE}": SOURCES}
+        trees |= {f"{base_image.SITE_PACKAGES}/{path.name}": path for path in PACKAGES.iterdir()}
         trees |= {f"usr/local/bin/{name}": launcher for name in COMMANDS}
         layers = [copied_layer(base_image.base_layer()), tree_layer(trees, lambda name: "__pycache__" not in name)]
         write_archive(target, ImageConfig(REFERENCE, IMAGE_ARCHITECTURE, ENVIRONMENT), layers)
@@ -56,7 +61,7 @@ class EngineDouble:
 
     def archive(self) -> Path:
         """Return the image as a docker-archive; built in a second once the base is there."""
-        sources = (SOURCES, Path(__file__), Path(archive_module.__file__), Path(base_image.__file__))
+        sources = (SOURCES, PACKAGES, Path(__file__), Path(archive_module.__file__), Path(base_image.__file__))
         return cached("engine-double", content_key(*sources), _build)
 
     def models(self) -> dict[str, Path]:

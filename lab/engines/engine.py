@@ -55,4 +55,8 @@ def serving_vars(reference: str) -> dict[str, object]:
         "serving_model": f"{MODEL_HOME}/{DENSE}",
         "serving_served_model_name": DENSE,
         "serving_engine_args": {"enforce-eager": True, "max-model-len": 2048, "max-num-seqs": 16},
+        # There is no RDMA in the lab, and all hosts share one machine's memory.
+        "serving_transport": "socket",
+        "serving_gpu_memory_utilization": 0.1,
+        "replica_memory_floor": 1,
     }

@@ -16,10 +16,12 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 MS_BIND = 4096
 SHIM_ROOT = Path("/run/sysctl-shim")
+BOOT_ID_SHIM = Path("/run/boot-id-shim")
 NET_CORE = {
     "rmem_max": "212992",
     "wmem_max": "212992",
@@ -80,6 +82,12 @@ def lay_over_kernel_settings() -> None:
             bind(memory / name, setting)
 
 
+def lay_over_boot_id() -> None:
+    """Give this boot an id of its own: the machine's stays the same when a host boots again."""
+    BOOT_ID_SHIM.write_text(f"{uuid.uuid4()}\n", encoding="ascii")
+    bind(BOOT_ID_SHIM, Path("/proc/sys/kernel/random/boot_id"))
+
+
 def run_light() -> None:
     """Run sshd in the foreground; Docker starts at its first use, which keeps 40 idle hosts small."""
     Path("/run/sshd").mkdir(exist_ok=True)
@@ -106,6 +114,7 @@ def run_light() -> None:
 def main(arguments: list[str]) -> None:
     """Prepare, then become the init that was asked for."""
     lay_over_kernel_settings()
+    lay_over_boot_id()
     # The machine may have bbr as its default; a fresh DGX Spark has not, and a role that sets it must change something.
     Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("reno\n", encoding="ascii")
     if arguments == ["--light"]:

@@ -51,6 +51,18 @@ def test_two_ranks_join_over_the_fabric(hosts: EngineHosts) -> None:
     assert "10.100.0.2" in connections, head.log()
 
 
+def test_the_image_can_be_asked_what_it_takes(hosts: EngineHosts) -> None:
+    program = (
+        "import ray, vllm; from vllm.utils.argparse_utils import FlexibleArgumentParser as Parser; "
+        "from vllm.entrypoints.launchers.cli_args import make_arg_parser; make_arg_parser(Parser()).parse_args()"
+    )
+    ask = ["docker", "run", "--rm", "--network", "none", "--entrypoint", "python3", hosts.image, "-c", program, "m"]
+    assert hosts.lab.run("spark1", [*ask, "--enforce-eager"])[0] == 0
+    code, _output, error = hosts.lab.run("spark1", [*ask, "--bogus"])
+    assert code == 2
+    assert error.rstrip().endswith("error: unrecognized arguments: --bogus")
+
+
 def test_two_ranks_by_ray_stream(hosts: EngineHosts) -> None:
     hosts.start("spark2", ray_node_command())
     hosts.start("spark1", ray_head_command())
@@ -69,6 +81,16 @@ def test_a_cut_link_hangs_requests_while_health_stays_200(hosts: EngineHosts) ->
     hosts.lab.restore("spark2")
     code, _events = hosts.chat(12, seconds=8)
     assert code == TIMED_OUT  # a collective that has lost its link never recovers
+    assert hosts.health() == "200"
+
+
+def test_a_killed_worker_ends_its_rank_with_code_0(hosts: EngineHosts) -> None:
+    worker = hosts.serve("spark2", *rank_flags(1))
+    hosts.serve("spark1", *rank_flags(0))
+    hosts.wait_ready(READY_SECONDS)
+    hosts.lab.kill_worker("spark2")
+    wait_for(lambda: not worker.state()["Running"], "rank 1 ends", READY_SECONDS, hosts.containers)
+    assert worker.state()["ExitCode"] == 0
     assert hosts.health() == "200"
 
 

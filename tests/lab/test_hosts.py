@@ -205,6 +205,89 @@ def test_stopped_host_comes_back_with_address_links_and_disk(lab: Lab, tiny_imag
     assert jumbo_ping(lab, "10.100.1.2")
 
 
+RUN_FOR_LONG = "docker run --detach --name {name} {options} lab/tiny:1 /usr/bin/sleep infinity"
+
+
+@pytest.fixture
+def container(lab: Lab, tiny_image: str) -> Iterator[str]:
+    """Return a container that runs on spark1 in the host's network; its Docker starts it again."""
+    sh(lab, "spark1", RUN_FOR_LONG.format(name="long", options="--network host --restart always --stop-timeout 1"))
+    yield "long"
+    sh(lab, "spark1", "docker rm --force long")
+
+
+def container_state(lab: Lab, container: str) -> str:
+    """Return a container's state on spark1, and how often its Docker restarted it."""
+    return sh(lab, "spark1", f"docker inspect --format '{{{{.State.Running}}}} {{{{.RestartCount}}}}' {container}")
+
+
+def test_power_loss_keeps_disks_and_containers_see_the_new_links(lab: Lab, container: str) -> None:
+    for host in HOSTS:
+        sh(lab, host, "echo kept > ~/mark; sudo touch /run/lost")
+    lab.crash_hosts(*HOSTS)
+    for host in HOSTS:
+        assert sh(lab, host, "cat ~/mark; ls /run/lost 2>/dev/null || echo lost") == "kept\nlost"
+    assert jumbo_ping(lab, "10.100.0.2")
+    assert jumbo_ping(lab, "10.100.1.2")
+    sh(lab, "spark1", f"timeout 30 sh -c 'until docker exec {container} /usr/bin/true; do sleep 0.2; done'")
+    assert {FIRST, SECOND} <= set(sh(lab, "spark1", f"docker exec {container} /usr/bin/cat /proc/net/route").split())
+
+
+def test_reboot(lab: Lab) -> None:
+    boot = sh(lab, "spark2", "sudo touch /run/lost; cat /proc/sys/kernel/random/boot_id")
+    assert boot != sh(lab, "spark1", "cat /proc/sys/kernel/random/boot_id")
+    lab.reboot_host("spark2")
+    assert sh(lab, "spark2", "cat /proc/sys/kernel/random/boot_id") != boot
+    assert sh(lab, "spark2", "ls /run/lost 2>/dev/null || echo lost") == "lost"
+    assert jumbo_ping(lab, "10.100.0.2")
+
+
+def test_killed_and_stopped_containers(lab: Lab, container: str) -> None:
+    lab.kill_engine("spark1")
+    # Docker's restart policies do not apply to what `docker kill` ended.
+    assert container_state(lab, container) == "false 0"
+    assert sh(lab, "spark1", f"docker inspect --format '{{{{.State.ExitCode}}}}' {container}") == "137"
+    with pytest.raises(LabError, match="spark1: no container runs here"):
+        lab.kill_engine("spark1")
+    sh(lab, "spark1", f"docker start {container}")
+    before = sh(lab, "spark1", "systemctl show --property MainPID docker")
+    lab.restart_docker("spark1")
+    assert sh(lab, "spark1", "systemctl show --property MainPID docker") != before
+
+
+def test_killed_supervisor(lab: Lab) -> None:
+    with pytest.raises(LabError, match="spark2: no supervisor runs here"):
+        lab.kill_supervisor("spark2")
+    unit = "dgxspark-replica@stand-in.service"
+    sh(lab, "spark2", f"sudo systemd-run --unit {unit} --property Restart=always sleep infinity")
+    try:
+        before = sh(lab, "spark2", f"systemctl show --property MainPID {unit}")
+        lab.kill_supervisor("spark2")
+        until = f"until systemctl show --property NRestarts {unit} | grep -qx NRestarts=1; do sleep 0.1; done"
+        sh(lab, "spark2", f"timeout 30 sh -c '{until}'")
+        assert sh(lab, "spark2", f"systemctl show --property MainPID {unit}") != before
+    finally:
+        sh(lab, "spark2", f"sudo systemctl stop {unit}")
+
+
+# A service that says it is ready, and nothing more.
+SILENT = (
+    "import os, socket, time; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); "
+    "s.connect(os.environ['NOTIFY_SOCKET']); s.send(b'READY=1'); time.sleep(60)"
+)
+
+
+def test_systemd_does_what_supervisors_need(lab: Lab) -> None:
+    silent = f"/usr/bin/python3 -c {shlex.quote(SILENT)}"
+    notify = "--property Type=notify --property WatchdogSec=1 --unit silent"
+    sh(lab, "spark1", f"sudo systemd-run {notify} {silent}")  # returns when the unit says that it is ready
+    sh(lab, "spark1", "sudo systemd-run --on-active 1 --timer-property AccuracySec=100ms touch /run/rang")
+    sh(lab, "spark1", "timeout 30 sh -c 'until [ -e /run/rang ]; do sleep 0.1; done'")
+    until = "until systemctl show --property Result silent | grep -qx Result=watchdog; do sleep 0.1; done"
+    sh(lab, "spark1", f"timeout 30 sh -c '{until}'")
+    sh(lab, "spark1", "sudo systemctl reset-failed silent")
+
+
 def test_up_repairs_what_is_missing(lab: Lab) -> None:
     lab.stop_host("spark2")
     lab.up(2)

@@ -10,9 +10,10 @@ import os
 import sys
 
 from . import VERSION, ray_command
-from .command_line import UsageError, parse_serve
+from .command_line import parse_serve
 from .faults import FaultError, Faults
 from .model_folder import context_length
+from .serve_parser import UsageError
 from .server import Server
 
 

@@ -109,7 +109,7 @@ async def read_request(reader: asyncio.StreamReader, idle: float) -> Request | N
         raise BadRequest(413) from None
     first, *lines = head.decode("latin-1").split("\r\n")
     try:
-        method, target, _version = first.split(" ")
+        method, target, version = first.split(" ")
     except ValueError:
         raise BadRequest(400) from None
     headers = {}
@@ -117,6 +117,8 @@ async def read_request(reader: asyncio.StreamReader, idle: float) -> Request | N
         name, colon, value = line.partition(":")
         if colon:
             headers[name.strip().lower()] = value.strip()
+    if version == "HTTP/1.0":
+        headers.setdefault("connection", "close")
     try:
         if headers.get("transfer-encoding", "").lower() == "chunked":
             body = await _read_chunked(reader)

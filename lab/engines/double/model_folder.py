@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
-from .command_line import MODEL_ID, UsageError
+from .serve_parser import UsageError
 
+MODEL_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 DEFAULT_CONTEXT = 4096
 
 

@@ -12,7 +12,6 @@ import signal
 import sys
 import time
 
-from .command_line import UsageError, split_flags
 from .ray_cluster import (
     ClusterError,
     Head,
@@ -25,25 +24,26 @@ from .ray_cluster import (
     status_text,
     write_state,
 )
+from .ray_flags import split_flags
 
 DEFAULT_PORT = 6379
 STOP_ATTEMPTS = 50
 RETRY = 0.1
 
 
-def _value(flags: dict[str, list[str]], name: str, default: str) -> str:
-    return (flags.get(name) or [default])[-1]
+def _value(flags: dict[str, str], name: str, default: str) -> str:
+    return flags.get(name) or default
 
 
-def _gpus(flags: dict[str, list[str]]) -> int:
+def _gpus(flags: dict[str, str]) -> int:
     forced = json.loads(os.environ.get("RAY_OVERRIDE_RESOURCES") or "{}")
     value = str(forced.get("GPU", _value(flags, "num-gpus", "0")))
     if not value.replace(".0", "").isdigit():
-        raise UsageError(f"Invalid value for '--num-gpus': {value!r} is not a valid integer.")
+        raise ValueError(f"Invalid value for '--num-gpus': {value!r} is not a valid integer.")
     return int(float(value))
 
 
-async def _run(flags: dict[str, list[str]], ready: int | None) -> int:
+async def _run(flags: dict[str, str], ready: int | None) -> int:
     """Be the head, or a node, until SIGTERM or until the head is gone."""
     ip = _value(flags, "node-ip-address", "127.0.0.1")
     gpus = _gpus(flags)
@@ -74,19 +74,19 @@ async def _run(flags: dict[str, list[str]], ready: int | None) -> int:
     return 1
 
 
-def _guarded(flags: dict[str, list[str]], ready: int | None) -> int:
+def _guarded(flags: dict[str, str], ready: int | None) -> int:
     try:
         return asyncio.run(_run(flags, ready))
-    except (ClusterError, UsageError, OSError) as error:
+    except (ClusterError, ValueError, OSError) as error:
         print(f"ray start: {error}", file=sys.stderr, flush=True)
         return 1
 
 
 def start(arguments: list[str]) -> int:
     """`ray start --head|--address HOST:PORT`: in the background unless --block is given."""
-    _none, flags = split_flags(arguments)
+    flags = split_flags(arguments)
     if ("head" in flags) == ("address" in flags):
-        raise UsageError("Exactly one of --head and --address is wanted.")
+        raise ValueError("Exactly one of --head and --address is wanted.")
     if "block" in flags:
         return _guarded(flags, None)
     reading, writing = os.pipe()
@@ -100,7 +100,7 @@ def start(arguments: list[str]) -> int:
 
 def status(arguments: list[str]) -> int:
     """`ray status [--address HOST:PORT]`."""
-    _none, flags = split_flags(arguments)
+    flags = split_flags(arguments)
     address = _value(flags, "address", "") or current_cluster()
     if not address:
         print("ConnectionError: Could not find any running Ray instance.", file=sys.stderr)
@@ -153,6 +153,6 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         return command(arguments[1:])
-    except UsageError as error:
+    except ValueError as error:
         print(f"Usage: ray {arguments[0]} [OPTIONS]\n\nError: {error}", file=sys.stderr)
         return 2

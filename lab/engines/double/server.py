@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from . import VERSION
-from .command_line import ServeOptions, UsageError
+from .command_line import ServeOptions
 from .control import Control
 from .core import EngineCore, RankGroup
 from .faults import Faults
@@ -25,6 +25,7 @@ from .model_folder import context_length
 from .openai_api import OpenAiApi
 from .ranks import Alone, JoinError, follow, gather_ranks, join
 from .ray_cluster import ClusterError, connect_workers, current_cluster
+from .serve_parser import UsageError
 
 DEFAULT_CONTROL_PORT = 18999
 LOAD_STEPS = 4

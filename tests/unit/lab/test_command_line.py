@@ -56,3 +56,28 @@ def test_inventory_folder(name: str, folder: Path | None, monkeypatch: pytest.Mo
     monkeypatch.setattr(command, "Lab", Recorder)
     assert command.main(["up", "--name", name]) == 0
     assert seen == [(name, 2, [], folder, False)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "calls"),
+    [
+        ("host stop spark1", [("stop_host", "spark1")]),
+        ("host start spark1 spark2", [("start_host", "spark1"), ("start_host", "spark2")]),
+        ("host reboot spark2", [("reboot_host", "spark2")]),
+        ("host crash spark1 spark2", [("crash_hosts", "spark1", "spark2")]),
+        ("host restart-docker spark1", [("restart_docker", "spark1")]),
+        ("kill engine spark1", [("kill_engine", "spark1")]),
+        ("kill worker spark2", [("kill_worker", "spark2")]),
+        ("kill supervisor spark2", [("kill_supervisor", "spark2")]),
+    ],
+)
+def test_faults(arguments: str, calls: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Recorder:
+        def __getattr__(self, name: str) -> object:
+            return lambda *hosts: seen.append((name, *hosts))
+
+    monkeypatch.setattr(command, "existing", lambda _name: Recorder())
+    assert command.main(arguments.split()) == 0
+    assert seen == calls

@@ -20,7 +20,7 @@ USAGE = {"include_usage": True}
 @pytest.fixture(scope="module")
 def engine(serve: Callable[..., Any]) -> Any:
     """Return one double for the whole module."""
-    more = ("--served-model-name", NAME, "second", "--max-model-len=512", "--enforce-eager", "--some-new-flag", "7")
+    more = ("--served-model-name", NAME, "second", "--max-model-len=512", "--enforce-eager", "--stream_interval", "7")
     return serve(*more).wait_ready()
 
 

@@ -131,3 +131,11 @@ def test_the_waiting_queue_is_counted(serve: Start, until: Start) -> None:
     until(counted, "one running and two waiting")
     for connection in connections:
         connection.close()
+
+
+def test_a_connection_of_http_1_0_ends_with_its_answer(serve: Start) -> None:
+    patient = serve(VLLM_HTTP_TIMEOUT_KEEP_ALIVE="3600").wait_ready()
+    with socket.create_connection(("127.0.0.1", patient.port), 60) as connection:
+        connection.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 200")

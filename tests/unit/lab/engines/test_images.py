@@ -85,6 +85,8 @@ def test_what_the_lab_is_told(name: str) -> None:
     assert values["serving_model"] == "/srv/models/tiny-qwen3"
     assert values["serving_served_model_name"] == "tiny-qwen3"
     assert values["serving_engine_args"] == {"enforce-eager": True, "max-model-len": 2048, "max-num-seqs": 16}
+    assert (values["serving_transport"], values["serving_gpu_memory_utilization"]) == ("socket", 0.1)
+    assert values["replica_memory_floor"] == 1
 
 
 def test_models_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
