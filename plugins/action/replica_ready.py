@@ -35,8 +35,10 @@ class ActionModule(ActionBase):
             float(arguments.get("timeout_total", 0)),
             start,
         )
+        changed = False
         while True:
             seen = self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars)
+            changed = seen["changed"] = changed or bool(seen.get("changed"))
             if seen.get("failed") or seen.get("state") == readiness.READY:
                 return {**result, **seen}
             now = time.monotonic()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 LABEL_PREFIX = "dgxspark.serving."
@@ -75,6 +75,7 @@ class Container:
     :ivar image_id: id of the image that it was made from, in this host's store
     :ivar started_at: time of its last start as Docker writes it
     :ivar restarts: how often Docker itself has started it again
+    :ivar mounts: what it sees of the host: for each folder in the container the one on the host
     """
 
     name: str
@@ -92,6 +93,7 @@ class Container:
     image_id: str = ""
     started_at: str = ""
     restarts: int = 0
+    mounts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_ours(self) -> bool:
@@ -120,6 +122,7 @@ def read(inspected: Iterable[Mapping[str, Any]]) -> list[Container]:
                 image_id=entry.get("Image", ""),
                 started_at=entry["State"].get("StartedAt", ""),
                 restarts=entry.get("RestartCount", 0),
+                mounts={mount["Destination"]: mount.get("Source", "") for mount in entry.get("Mounts") or ()},
             )
         )
     return sorted(found, key=lambda container: container.name)
@@ -130,10 +133,14 @@ def strange(found: Iterable[Container], wanted: str) -> str:
     return next((container.status for container in found if container.name == wanted and not container.is_ours), "")
 
 
-def changes(container: Container, spec_digest: str, generation: str, image_id: str) -> list[str]:
+def changes(
+    container: Container, spec_digest: str, generation: str, image_id: str, model: tuple[str, str] = ("", "")
+) -> list[str]:
     """Why a container of ours cannot be the wanted one, in words; empty when it is.
 
     :param image_id: id that the wanted image's name has on this host now; empty when it is not there
+    :param model: where the model lies on the host, which is not part of the spec, and in the container; empty when it
+        is not looked at
     """
     found = []
     if container.spec_digest != spec_digest:
@@ -142,4 +149,7 @@ def changes(container: Container, spec_digest: str, generation: str, image_id: s
         found.append(f"another rank changed (generation {container.generation or 'none'}, wanted {generation})")
     if image_id and container.image_id != image_id:
         found.append(f"{container.image} is another image now")
+    source, target = model
+    if source and container.mounts.get(target) != source:
+        found.append(f"its model comes from {container.mounts.get(target, 'nowhere')}, wanted {source}")
     return found

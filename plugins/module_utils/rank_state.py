@@ -60,6 +60,7 @@ def look(
     image_id: str,
     digests: Mapping[str, str],
     replace: bool = False,
+    model_source: str = "",
 ) -> RankState:
     """Compare a host with the rank that is wanted there.
 
@@ -68,6 +69,7 @@ def look(
     :param image_id: id of the wanted image here; empty when it is not there
     :param digests: SHA-256 of the shared files that are wanted, by their kind
     :param replace: whether the container is made anew anyway, since another rank of the replica is
+    :param model_source: where the model lies on the host; empty when that is not looked at
     """
     wanted = rank["container"]
     name, labels = wanted["name"], wanted["labels"]
@@ -79,7 +81,9 @@ def look(
     if mine is None:
         reasons.append(f"there is no container {name}")
     else:
-        new = containers.changes(mine, labels[containers.DIGEST_LABEL], labels[containers.GENERATION_LABEL], image_id)
+        model = (model_source, wanted.get("model_mount", ""))
+        digest, generation = labels[containers.DIGEST_LABEL], labels[containers.GENERATION_LABEL]
+        new = containers.changes(mine, digest, generation, image_id, model)
         changed = changed or bool(new)
         reasons += new
         lame = _lame(host, name)

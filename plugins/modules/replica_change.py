@@ -11,8 +11,9 @@ module: replica_change
 short_description: Put a new rank in the place of what runs on a host, and bring that back if it fails
 version_added: 0.1.0
 description:
-  - A change is V(begun), then V(started), then V(committed) or V(reverted). What it does is written to a journal on the
-    host first, so that a change that was interrupted at any point can be taken back.
+  - A change is V(begun), then V(committed) or V(reverted); in between M(dgxspark.serving.replica_ready) starts the new
+    rank. What it does is written to a journal on the host first, so that a change that was interrupted at any point can
+    be taken back.
   - The host does that by itself when it has no sign of the run for O(lease) seconds, or when it was rebooted meanwhile.
   - A lock keeps two runs from changing a host at the same time.
   - When only limits or the supervisor are of another version, the running engine is not touched.
@@ -25,12 +26,11 @@ options:
     description:
       - V(begun) takes the lock, stops the ranks that make room and keeps their containers under another name. The
         container of the new rank is made after that.
-      - V(started) starts the new rank's unit, now and at each boot.
       - V(committed) removes what made room.
       - V(reverted) removes the new rank and brings back what was.
       - V(absent) removes ranks, those of O(deployment) or all.
     type: str
-    choices: [begun, started, committed, reverted, absent]
+    choices: [begun, committed, reverted, absent]
     required: true
   rank:
     description: The host's rank as RV(dgxspark.serving.plan#module:ranks) has it. Needed unless O(state=absent).
@@ -202,12 +202,6 @@ class Work:
         self._wait(lambda: change.begin(self.host, self._request(), state.present), **result)
         self._done(True, "; ".join(state.reasons), **result)
 
-    def started(self) -> None:
-        if self.module.check_mode:
-            self._done(False, "")
-        lease.renew(self.run, self.params["lease"])
-        self._done(change.start(self.host, self.run, self.name), "")
-
     def committed(self) -> None:
         if self.module.check_mode:
             self._done(False, "")
@@ -343,7 +337,7 @@ def main() -> None:
         argument_spec={
             "state": {
                 "type": "str",
-                "choices": ["begun", "started", "committed", "reverted", "absent"],
+                "choices": ["begun", "committed", "reverted", "absent"],
                 "required": True,
             },
             "rank": {"type": "dict"},
@@ -361,7 +355,7 @@ def main() -> None:
             "ray_rank": {"type": "str", "default": ""},
             "unit": {"type": "str", "default": ""},
         },
-        required_if=[("state", name, ["rank"]) for name in ("begun", "started", "committed", "reverted")],
+        required_if=[("state", name, ["rank"]) for name in ("begun", "committed", "reverted")],
         supports_check_mode=True,
     )
     work = Work(module)

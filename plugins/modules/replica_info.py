@@ -24,6 +24,10 @@ options:
     description: The supervisor's limits that are wanted, with O(rank).
     type: dict
     default: {}
+  model_source:
+    description: Where the model lies on the host, with O(rank); a rank that has it from elsewhere is not as wanted.
+    type: str
+    default: ""
   digests:
     description:
       - SHA-256 of the files that all ranks share, by their kind. The controller fills it in.
@@ -107,6 +111,9 @@ containers:
     restarts:
       description: How often Docker itself has started it again.
       type: int
+    mounts:
+      description: For each folder in the container the one on the host.
+      type: dict
 live:
   description: What the supervisor of each rank says, by name of its container.
   returned: always
@@ -228,7 +235,9 @@ def before_a_change(module: AnsibleModule, host: Host, docker: Docker, found: li
     """What the change of the wanted rank needs to know."""
     rank, limits = module.params["rank"], module.params["limits"]
     image = docker.image(rank["container"]["image"])
-    state = rank_state.look(host, rank, limits, found, image.id if image else "", module.params["digests"])
+    image_id = image.id if image else ""
+    digests, source = module.params["digests"], module.params["model_source"]
+    state = rank_state.look(host, rank, limits, found, image_id, digests, model_source=source)
     return {
         "unchanged": not state.reasons,
         "reasons": state.reasons,
@@ -244,6 +253,7 @@ def main() -> None:
         argument_spec={
             "rank": {"type": "dict"},
             "limits": {"type": "dict", "default": {}},
+            "model_source": {"type": "str", "default": ""},
             "digests": {"type": "dict", "default": {}},
             "deployment": {"type": "str", "default": ""},
             "probe": {"type": "bool", "default": False},

@@ -75,6 +75,12 @@ options:
     description: Folder of the live state files that supervisors write.
     type: path
     default: /run/dgxspark-serving
+  start:
+    description:
+      - Start the rank's unit first, now and at each boot, as the change that O(run) has begun needs it.
+      - Needs root on the host.
+    type: bool
+    default: false
   run:
     description: Id of the run whose change is waited for. Each look renews its lock and its deadline on the host.
     type: str
@@ -212,7 +218,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.generation_reques
     folder_for,
     is_running,
 )
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import lease
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, lease
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host, Refused
 
 # Seconds between two looks.
 PAUSE = 0.5
@@ -313,6 +320,17 @@ def renew_lease(module: AnsibleModule, more: float = 0.0) -> None:
         )
 
 
+def start(module: AnsibleModule) -> bool:
+    """Start the rank's supervisor at the first look of a wait; says whether that is a change."""
+    if not module.params["start"] or module.params["wait"]:
+        return False
+    try:
+        return change.start(Host(), module.params["run"], module.params["container"])
+    except Refused as error:
+        module.fail_json(msg=str(error))
+    return False
+
+
 def watched(module: AnsibleModule, watch: Watch, wanted: readiness.Wanted) -> dict[str, Any]:
     """Look until there is a verdict or the window ends; returns the result."""
     params = module.params
@@ -338,7 +356,6 @@ def watched(module: AnsibleModule, watch: Watch, wanted: readiness.Wanted) -> di
             )
     progress = engine_log.progress(log[-RECENT:])
     result = {
-        "changed": False,
         "state": verdict.state,
         "stage": verdict.stage,
         "detail": engine_log.masked(verdict.detail),
@@ -407,6 +424,7 @@ def main() -> None:
             "max_tokens": {"type": "int", "default": 32, "no_log": False},
             "window": {"type": "int", "default": 8},
             "state_folder": {"type": "path", "default": "/run/dgxspark-serving"},
+            "start": {"type": "bool", "default": False},
             "run": {"type": "str", "default": ""},
             "lease": {"type": "int", "default": 180},
             "wait": {"type": "dict", "default": {}},
@@ -414,6 +432,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     renew_lease(module)
+    started = start(module)
     wanted = readiness.Wanted(
         served_model_name=module.params["served_model_name"],
         world_size=module.params["world_size"],
@@ -425,7 +444,7 @@ def main() -> None:
     if result["state"] == readiness.READY and not wanted.has_api:
         # No look follows on this host, while rank 0 may still be about its first generation.
         renew_lease(module, module.params["generation_timeout"])
-    module.exit_json(**result)
+    module.exit_json(**{**result, "changed": started})
 
 
 if __name__ == "__main__":

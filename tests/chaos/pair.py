@@ -30,8 +30,8 @@ HOSTS = ("spark1", "spark2")
 MODEL = "tiny-qwen3"
 PORT = 8000
 POLL_SECONDS = 0.25
-#: Restarts are neither counted nor held back, so that each fault is measured alone.
-SETTINGS: dict[str, Any] = {"replica_restart_window": 1, "replica_restart_limit": 100}
+#: Restarts are neither counted nor held back, so that each fault is measured alone; a dead run is noticed soon.
+SETTINGS: dict[str, Any] = {"replica_restart_window": 1, "replica_restart_limit": 100, "replica_lease": 60}
 LIVE = "/run/dgxspark-serving"
 READY_LINE = "Application startup complete"
 

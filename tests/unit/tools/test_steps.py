@@ -31,7 +31,7 @@ def test_every_scenario_is_a_step_and_the_real_engine_is_heavy(tmp_path: Path) -
 
 def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     scenario(tmp_path, "default", "engine: double\n")
-    assert [step.name for step in lab_steps(tmp_path)] == [ENGINE_STEP, "lab tests", "molecule default"]
+    assert [step.name for step in lab_steps(tmp_path)] == [ENGINE_STEP, "chaos", "lab tests", "molecule default"]
     assert lab_steps(tmp_path)[0].kind is Kind.HEAVY
 
 

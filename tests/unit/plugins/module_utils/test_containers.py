@@ -73,3 +73,14 @@ def test_a_change_of_one_rank_is_a_new_generation_for_all() -> None:
         ]
 
     assert generation("b") != generation("c")
+
+
+def test_a_model_from_elsewhere_is_a_change() -> None:
+    entry = inspected("dgxspark-chat-0-r0", OURS)
+    entry["Mounts"] = [{"Type": "bind", "Source": "/srv/old", "Destination": "/models/hub"}]
+    [found] = containers.read([entry])
+    assert containers.changes(found, "", "", "") == []
+    assert containers.changes(found, "", "", "", ("/srv/old", "/models/hub")) == []
+    assert containers.changes(found, "", "", "", ("/srv/new", "/models/hub")) == [
+        "its model comes from /srv/old, wanted /srv/new"
+    ]

@@ -114,7 +114,11 @@ class Trial:
         self.call("begun", version, run=run)
         if NAME not in [box.name for box in self.pretended.boxes.values()]:
             self.pretended.add(f"id-{version}", NAME, running=False)
-        self.call("started", version, run=run)
+        self.start(run)
+
+    def start(self, run: str = "run-1") -> bool:
+        """What replica_ready does at its first look."""
+        return change.start(self.pretended.host(), run, NAME)
 
 
 @pytest.fixture
@@ -135,7 +139,7 @@ def test_a_virgin_host(trial: Trial) -> None:
     began = trial.call("begun")
     assert (began["changed"], began["pending"], began["displaced"], began["run"]) == (True, False, [], "run-1")
     trial.pretended.add("id-v1", NAME, running=False)
-    assert trial.call("started")["changed"]
+    assert trial.start()
     assert trial.call("committed")["changed"]
     assert trial.pretended.units == {NAME: "active"}
     assert not trial.pretended.host().paths.lock.exists()
@@ -148,7 +152,7 @@ def test_check_mode_on_a_virgin_host_says_what_would_be_there(trial: Trial, tmp_
         f"/etc/dgxspark-serving/replicas/{NAME}.json",
         "/etc/systemd/system/dgxspark-replica@.service",
     ]
-    for state in ("started", "committed", "reverted", "absent"):
+    for state in ("committed", "reverted", "absent"):
         assert not trial.call(state, check_mode=True)["changed"]
     assert list(tmp_path.iterdir()) == []
 
@@ -156,7 +160,7 @@ def test_check_mode_on_a_virgin_host_says_what_would_be_there(trial: Trial, tmp_
 def test_the_same_again_changes_nothing(serving: Trial) -> None:
     before = serving.pretended.snapshot()
     assert not serving.call("begun")["changed"]
-    assert not serving.call("started")["changed"]
+    assert not serving.start()
     assert not serving.call("committed")["changed"]
     assert serving.pretended.snapshot() == before
 
@@ -186,7 +190,7 @@ def test_new_limits_leave_the_engine_alone(serving: Trial) -> None:
     assert journal.read(serving.pretended.host().paths) is None
     acts = [command for command in serving.pretended.commands if "is-" not in command]
     assert acts == [f"systemctl reload dgxspark-replica@{NAME}.service"]
-    assert not serving.call("started")["changed"]
+    assert not serving.start()
 
 
 def test_a_new_version_that_fails_leaves_the_old_one_serving(serving: Trial) -> None:
