@@ -104,4 +104,4 @@ def answer(question: dict) -> dict:
 
 
 if __name__ == "__main__":
-    print(MARK + json.dumps(answer(json.loads(sys.argv[1]))))
+    sys.stdout.write(MARK + json.dumps(answer(json.loads(sys.argv[1]))) + "\n")

@@ -9,11 +9,12 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 LISTEN = "0A"
 _CONTAINER = re.compile(r"[0-9a-f]{64}")
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Address: TypeAlias = "ipaddress.IPv4Address | ipaddress.IPv6Address"
 
 
 @dataclass(frozen=True)

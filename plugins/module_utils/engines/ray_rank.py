@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 JOIN_TIMEOUT = 600.0  # seconds for the cluster to come together
@@ -136,7 +137,8 @@ def verdict(nodes: Iterable[Mapping[str, Any]], wanted: Sequence[str]) -> tuple[
 
 def say(text: str) -> None:
     """Write one line to the container's log."""
-    print(f"ray_rank: {text}", flush=True)
+    sys.stdout.write(f"ray_rank: {text}\n")
+    sys.stdout.flush()
 
 
 def remove_old_cluster() -> None:
@@ -236,10 +238,15 @@ def run(rank: Rank) -> None:
     os.execvp(rank.engine[0], rank.engine)
 
 
+def end(number: int, _frame: FrameType | None) -> None:
+    """End as a program does that a signal has ended."""
+    raise SystemExit(128 + number)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the program; returns the exit code when the rank cannot be one."""
     # As the first process of a container it would not be ended by a signal that it does not handle.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, end)
     try:
         run(read_arguments(arguments))
     except RankError as error:
@@ -248,4 +255,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(sys.argv[1:]))

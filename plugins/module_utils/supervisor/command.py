@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from .docker_socket import Docker
 from .host import Host, Refused
 from .hostpaths import HostPaths
 from .run import Supervisor
+from .said import say
 from .spec import SpecError
 
 # Exit code with which systemd does not try again.
@@ -43,10 +43,10 @@ def main(argv: Sequence[str]) -> int:
         else:
             save_all(paths, options.folder)
     except SpecError as error:
-        print(error, file=sys.stderr, flush=True)
+        say(error)
         return NO_SPEC
     except Refused as error:
-        print(error, file=sys.stderr, flush=True)
+        say(error)
         return 1
     return 0
 
@@ -65,4 +65,4 @@ def _ask_revert(paths: HostPaths) -> None:
     try:
         change.ask_revert_if_expired(Host(paths))
     except (Refused, ValueError, OSError) as error:
-        print(f"the change that is under way cannot be looked at: {error}", file=sys.stderr, flush=True)
+        say(f"the change that is under way cannot be looked at: {error}")

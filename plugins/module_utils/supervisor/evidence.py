@@ -19,6 +19,7 @@ from typing import Any
 
 from .docker_socket import Docker
 from .hostpaths import HostPaths
+from .said import say
 
 # Folders of evidence that are kept of a rank.
 KEEP = 5
@@ -92,7 +93,7 @@ def gather(folder: Path, paths: HostPaths, docker: Docker, container: str, why: 
             _write(folder / "errors.txt", "\n".join(errors) + "\n")
     except OSError as error:
         # A full disk must not keep a broken group from its restart.
-        print(f"evidence cannot be saved in {folder}: {error}", flush=True)
+        say(f"evidence cannot be saved in {folder}: {error}")
 
 
 def prune(folder: Path, keep: int = KEEP) -> None:

@@ -29,6 +29,7 @@ from .memory import Memory, parse_meminfo
 from .messages import Message
 from .notify import Notifier
 from .progress import Progress
+from .said import say
 from .spec import Spec, SpecError, parse
 from .state import SERVE, Exit, Heard, Kill, SaveEvidence, Seen, Start, State, Stop
 from .watch import ContainerWatch, EngineWatch, clock
@@ -190,7 +191,7 @@ class Supervisor:
             "at": now,
             "peers": {rank: repr(heard.message) for rank, heard in self.peers.items()},
         }
-        print(f"{action.reason}; evidence in {folder}", flush=True)
+        say(f"{action.reason}; evidence in {folder}")
         self.jobs.add("evidence", lambda: self._collect(action.word, why, now))
 
     def _collect(self, word: str, why: dict[str, Any], now: float) -> None:
@@ -202,10 +203,10 @@ class Supervisor:
         try:
             read_spec(self.paths, self.spec.container)
         except SpecError as error:
-            print(f"the spec is not taken over: {error}", flush=True)
+            say(f"the spec is not taken over: {error}")
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-        print("starts anew with the program and spec that are there now", flush=True)
+        say("starts anew with the program and spec that are there now")
         os.execv(sys.executable, sys.orig_argv)
 
     # Edges
@@ -226,7 +227,7 @@ class Supervisor:
         if self.fabric.socket is not None:
             selector.register(self.fabric.socket, selectors.EVENT_READ)
         elif error != self.bind_error:
-            print(error, flush=True)
+            say(error)
         self.bind_error = error
 
     def _hear(self) -> None:
@@ -262,7 +263,7 @@ class Supervisor:
         try:
             write_whole(path, text.encode())
         except OSError as error:
-            print(f"{path} cannot be written: {error.strerror}", flush=True)
+            say(f"{path} cannot be written: {error.strerror}")
 
     def _tell(self) -> None:
         state = self.state
@@ -272,7 +273,7 @@ class Supervisor:
             text += f": {reason}"
         if text != self._told:
             self._told = text
-            print(text, flush=True)
+            say(text)
         self.notifier.tell("READY=1", f"STATUS={text}", "WATCHDOG=1")
         if self.leaving:
             # An engine may take longer to stop than the unit file can know.

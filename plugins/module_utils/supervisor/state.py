@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from .memory import Memory
 from .messages import Message
@@ -168,4 +169,4 @@ class Exit:
     """End the supervisor."""
 
 
-Action = Start | Stop | Kill | SaveEvidence | Exit
+Action: TypeAlias = "Start | Stop | Kill | SaveEvidence | Exit"

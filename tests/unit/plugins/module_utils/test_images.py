@@ -36,7 +36,8 @@ def test_d04_digests_of_a_registry_count_and_ids_are_the_fallback(
     one: dict | None, other: dict | None, expected: bool
 ) -> None:
     assert same_image(one, other) is expected
-    assert same_image(other, one) is expected
+    swapped = {"one": other, "other": one}
+    assert same_image(**swapped) is expected
 
 
 def test_read_images() -> None:

@@ -37,5 +37,5 @@ def test_a_bare_python_runs_it_and_says_what_is_wrong(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 78
-    assert "deploy again" in done.stderr
+    assert "deploy again" in done.stdout
     assert "Traceback" not in done.stderr
