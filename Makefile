@@ -67,7 +67,7 @@ lab-test: venv ## Tests of the lab itself, with real containers
 	@python -m pytest tests/lab -v $(ARGS)
 
 chaos: venv ## Break a replica of two hosts in every way we know (CHAOS_ENGINE=double|vllm-cpu), and time its recovery
-	@CHAOS_ENGINE=$(CHAOS_ENGINE) python -m pytest tests/chaos -v $(ARGS)
+	@CHAOS_RECORD=1 CHAOS_ENGINE=$(CHAOS_ENGINE) python -m pytest tests/chaos -v $(ARGS)
 
 lab-up: venv ## Start a lab and write its inventory (NAME, HOSTS, ENGINE, INVENTORY)
 	@python -m lab up --name $(NAME) --hosts $(HOSTS) --engine $(ENGINE) --inventory $(INVENTORY)

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A lab of two hosts with one replica of two ranks, deployed once, for all faults.
 
-CHAOS_ENGINE=double|vllm-cpu chooses the engine. A whole run ends with results/chaos/ENGINE.json and the engine's table
-in docs/reliability.md; a run of some tests writes neither.
+CHAOS_ENGINE=double|vllm-cpu chooses the engine. With CHAOS_RECORD=1 a whole run ends with results/chaos/ENGINE.json and
+the engine's table in docs/reliability.md; a run of some tests, or one that failed, writes neither.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def pair(deployed: Pair) -> Iterator[Pair]:
 
 @pytest.fixture(scope="session")
 def record(request: pytest.FixtureRequest, deployed: Pair) -> Iterator[Callable[[Outcome], None]]:
-    """Return what takes the outcome of each fault; written when all tests of this folder ran and passed."""
+    """Return what takes the outcome of each fault; written, if asked for, when all tests of this folder passed."""
     deployed.wait_generating()
     own_start = deployed.engine_start()
     outcomes: list[Outcome] = []
@@ -96,7 +96,7 @@ def record(request: pytest.FixtureRequest, deployed: Pair) -> Iterator[Callable[
     modules = {item.path for item in request.session.items}
     selected = request.config.option.keyword or any("::" in argument for argument in request.config.args)
     whole = not selected and modules >= set(Path(__file__).parent.glob("test_*.py"))
-    if whole and not request.session.stash.get(FAILED, False):
+    if os.environ.get("CHAOS_RECORD") and whole and not request.session.stash.get(FAILED, False):
         today = datetime.datetime.now(tz=datetime.timezone.utc).date()
         made = (
             f"{today}, {os.cpu_count()} cores ({platform.machine()}) that both hosts and the controller share. In the "
