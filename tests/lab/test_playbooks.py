@@ -257,6 +257,14 @@ def test_a_flag_that_changes_recreates_the_engine(deployed: Controller) -> None:
     assert deployed.engines() != before
 
 
+def test_a14_a_value_with_braces_arrives_byte_for_byte(deployed: Controller) -> None:
+    value = "sk-a{#b{%c}}d"
+    ended = deployed.play("deploy-tp1.yml", "-e", json.dumps({"serving_env": {"MARK": {"__ansible_unsafe": value}}}))
+    assert ended.code == 0, ended.text
+    variables = json.loads(deployed.docker("spark1", "inspect", "--format", "{{json .Config.Env}}", FIRST))
+    assert f"MARK={value}" in variables
+
+
 def test_another_deployment_takes_the_place_of_the_first(deployed: Controller) -> None:
     layout = {"serving_deployments": [{"name": "chat", "replicas": [["spark2"], ["spark1"]], "port": 8100}]}
     ended = deployed.play("deploy-tp1.yml", "-e", json.dumps(layout))
@@ -358,7 +366,7 @@ def test_an_engine_that_does_not_become_ready(virgin: Controller, faults: object
     assert "Traceback" not in ended.text
 
 
-def test_a_wait_shows_how_far_it_is_and_ends_in_time(virgin: Controller) -> None:
+def test_a16_a_wait_shows_how_far_it_is_and_ends_in_time(virgin: Controller) -> None:
     slow = {"serving_env": {"DOUBLE_FAULTS": json.dumps({"slow-load": {"seconds": 600}})}, "replica_ready_timeout": 5}
     ended = virgin.play("deploy-tp1.yml", "-e", json.dumps(slow))
     assert ended.code != 0
