@@ -154,7 +154,8 @@ VARIABLES = (
     Variable(
         "serving_ray_port",
         "int",
-        "Port of the Ray head, on rank 0's fabric address, with `serving_backend: ray`.",
+        "Port of the Ray head on rank 0's host, with `serving_backend: ray`. Ray listens there on every network, with"
+        " no key asked: close it in the host's firewall but for the fabric.",
         default=6379,
         minimum=1024,
         maximum=65535,
