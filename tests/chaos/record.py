@@ -21,7 +21,7 @@ class Outcome:
     """What became of one fault.
 
     :ivar noticed: the reason that the supervisors gave, or what the run said
-    :ivar seconds: from the fault to the first generated token; None when the engine was never away
+    :ivar seconds: from the fault to the first generated token; None where nothing was to be waited for
     :ivar engine: seconds that the engine itself took to start after the fault
     :ivar aim: seconds that the difference is to stay under; None without an aim
     """
@@ -37,7 +37,7 @@ def row(outcome: Outcome) -> tuple[str, ...]:
     """Return one line of the table."""
     aim = "" if outcome.aim is None else f"< {outcome.aim:.0f} s"
     if outcome.seconds is None or outcome.engine is None:
-        return (outcome.fault, outcome.noticed, "was never away", "", "", aim)
+        return (outcome.fault, outcome.noticed, "-", "", "", aim)
     difference = outcome.seconds - outcome.engine
     return (
         outcome.fault,

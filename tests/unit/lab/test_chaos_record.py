@@ -23,10 +23,8 @@ def test_a_row_has_the_difference() -> None:
     ]
 
 
-def test_an_engine_that_was_never_away_has_no_times() -> None:
-    assert table([Outcome("supervisor killed", "")]).splitlines()[-1] == (
-        "| supervisor killed |  | was never away |  |  |  |"
-    )
+def test_without_a_wait_there_are_no_times() -> None:
+    assert table([Outcome("supervisor killed", "")]).splitlines()[-1] == ("| supervisor killed |  | - |  |  |  |")
 
 
 def test_only_the_engines_own_part_of_the_page_changes() -> None:
