@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -364,6 +365,49 @@ def test_an_engine_that_does_not_become_ready(virgin: Controller, faults: object
     assert message in ended.text, ended.text
     assert more in ended.text, ended.text
     assert "Traceback" not in ended.text
+
+
+def test_a05_without_rollback_the_new_one_stays_to_be_looked_at(deployed: Controller) -> None:
+    broken = {"serving_env": {"DOUBLE_FAULTS": json.dumps({"exit": {"stage": "load", "code": 3}})}}
+    before = deployed.engines()
+    ended = deployed.play("deploy-tp1.yml", "-e", json.dumps(broken), "-e", "replica_rollback=false")
+    assert ended.code != 0
+    after = deployed.engines()
+    assert [line.split()[0] for line in after] == [line.split()[0] for line in before]
+    assert after[0].split()[2] != before[0].split()[2], "the old container is gone"
+    assert "exited" in after[0]
+
+
+def test_diagnose_brings_logs_and_state_of_every_host(deployed: Controller, tmp_path: Path) -> None:
+    ended = deployed.play("diagnose.yml", "-e", f"replica_evidence_dir={tmp_path}")
+    assert ended.code == 0, ended.text
+    archives = sorted(tmp_path.iterdir())
+    assert len(archives) == len(HOSTS)
+    for archive in archives:
+        assert str(archive) in ended.text
+        with tarfile.open(archive) as content:
+            names = [Path(name).name for name in content.getnames()]
+        assert {"container.log", "inspect.json", "meminfo", "pressure-memory", "nvidia-smi.txt"} <= set(names)
+
+
+def test_the_plan_is_explained_and_nothing_changes(deployed: Controller) -> None:
+    before = deployed.engines()
+    for arguments in (["--tags", "explain"], ["-e", "serving_explain=true"]):
+        ended = deployed.play("deploy-tp1.yml", "-e", "port=8100", *arguments)
+        assert (ended.code, ended.changed) == (0, 0), ended.text
+        assert ended.text.count("docker run --detach") == len(HOSTS)
+    assert deployed.engines() == before
+
+
+def test_teardown_leaves_nothing_and_says_so(deployed: Controller) -> None:
+    assert deployed.play("teardown.yml").code == 0
+    again = deployed.play("teardown.yml")
+    assert (again.code, again.changed) == (0, 0), again.text
+    assert deployed.containers() == []
+    folders = "/usr/local/lib/dgxspark-serving /etc/dgxspark-serving /var/lib/dgxspark-serving"
+    left = deployed.root("spark1", "sh", "-c", f"ls -d {folders} 2>/dev/null || true")
+    assert left == ""
+    assert "no rank of dgxspark.serving was ever here" in deployed.play("diagnose.yml").text
 
 
 def test_a16_a_wait_shows_how_far_it_is_and_ends_in_time(virgin: Controller) -> None:
