@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.explain import explain
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
 
 
 class ActionModule(ActionBase):
@@ -23,6 +23,5 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         _validation, options = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})
         lines = explain(options["plan"])
-        for line in ["", *lines, ""]:
-            Display().display(line)
+        show(lines)
         return {**result, "changed": False, "lines": lines}

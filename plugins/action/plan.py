@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ class ActionModule(ActionBase):
             deployment_name=options["deployment_name"],
             world_size=options["world_size"],
             limit=task_vars.get("ansible_play_hosts_all"),
-            load_recipe=self._load_recipe,
+            # Each replica of a deployment asks for its recipe.
+            load_recipe=functools.cache(self._load_recipe),
         )
         try:
             return {**result, "changed": False, **plan.make(request)}

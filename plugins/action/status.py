@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report import status
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
 
 
 class ActionModule(ActionBase):
@@ -39,8 +39,7 @@ class ActionModule(ActionBase):
         planned = (options["plan"] or {}).get("ranks")
         rows = status.rows(seen, planned, time.time())
         lines = status.lines(rows)
-        for line in ["", *lines, ""]:
-            Display().display(line)
+        show(lines)
         if options["path"]:
             Path(options["path"]).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
         return {**result, "changed": False, "lines": lines, "ranks": rows}

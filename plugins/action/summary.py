@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.summary import Readiness, summary
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
 
 
 class ActionModule(ActionBase):
@@ -38,6 +38,5 @@ class ActionModule(ActionBase):
             ready = task_vars["hostvars"][replica["hosts"][0]].get(options["result_variable"]) or {}
             seen[replica["name"]] = Readiness(ready.get("engine_version", ""), ready.get("tokens_per_second"))
         lines = summary(served, seen)
-        for line in ["", *lines, ""]:
-            Display().display(line)
+        show(lines)
         return {**result, "changed": False, "lines": lines}

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import recipe as recipes
-from ansible_collections.dgxspark.serving.plugins.module_utils.engines.vllm import dashed
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.layout import Entry
+from ansible_collections.dgxspark.serving.plugins.module_utils.ranks import ENGINES
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_KEY, Variable, read, show
 
 DEFAULT_IMAGES = {"vllm": "nvcr.io/nvidia/vllm:26.05-py3", "sglang": "lmsysorg/sglang:latest-cu130"}
@@ -95,6 +95,7 @@ def settings(request: Request, entry: Entry, host: str) -> tuple[Settings, list[
         for key, below in (("engine", found.engine), ("backend", found.backend)):
             if _absent(given[key][0]) and below:
                 values[key] = below
+        dashed = ENGINES[values["engine"]].dashed
         mine = {dashed(flag) for flag in values["engine_args"]}
         kept = {flag: value for flag, value in found.engine_args.items() if dashed(flag) not in mine}
         values["engine_args"] = {**kept, **values["engine_args"]}

@@ -122,11 +122,6 @@ def serve_argv(model: ModelReference, settings: Mapping[str, Any]) -> list[str]:
     return _argv(model, settings, {**_api(settings), "tensor-parallel-size": settings["tensor_parallel_size"]})
 
 
-def environment(model: ModelReference, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Environment of a replica of one host: nothing is fetched, nothing is reported home; what the user sets wins."""
-    return choices.environment(_offline(model), settings["env"])
-
-
 def rank_container(members: Group, rank: int, model: ModelReference, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What is special about the container of one rank.
 
@@ -228,6 +223,7 @@ def _ray_rank_arguments(members: Group, rank: int, settings: Mapping[str, Any]) 
 
 
 def _offline(model: ModelReference) -> dict[str, str]:
+    """Nothing is fetched, nothing is reported home."""
     ours = {
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",

@@ -312,7 +312,7 @@ def test_n17_nothing_is_rendered_empty() -> None:
 
 def test_an_id_is_served_from_the_mounted_cache_m16() -> None:
     assert vllm.serve_argv(HUB, SETTINGS)[:2] == ["serve", "Qwen/Qwen3-8B"]
-    assert vllm.environment(HUB, SETTINGS)["HF_HUB_CACHE"] == HUB.mount == "/models/hub"
+    assert container(ALONE, 0, SETTINGS)["env"]["HF_HUB_CACHE"] == HUB.mount == "/models/hub"
 
 
 def test_a_path_needs_no_cache() -> None:
