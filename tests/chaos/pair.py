@@ -33,6 +33,9 @@ POLL_SECONDS = 0.25
 #: Restarts are neither counted nor held back, so that each fault is measured alone; a dead run is noticed soon.
 SETTINGS: dict[str, Any] = {"replica_restart_window": 1, "replica_restart_limit": 100, "replica_lease": 60}
 LIVE = "/run/dgxspark-serving"
+#: Lines of a run that did not hear Ctrl-C, this long after it was pressed.
+GOES_ON = ("TASK [", "spark1: ")
+DEAF_SECONDS = 1.0
 READY_LINE = "Application startup complete"
 
 
@@ -109,16 +112,20 @@ class Pair:
         return Ended(running.returncode, " ".join(output.split()))
 
     def interrupt(self, playbook: str, variables: dict[str, Any], mark: str) -> Ended:
-        """Run a playbook, and press Ctrl-C when its output has a mark (a regular expression)."""
+        """Run a playbook, and press Ctrl-C when its output has a mark (a regular expression), until it is heard.
+
+        Python drops a Ctrl-C that arrives in one of its fork handlers, and a run forks at the start of each task.
+        """
         running = self.start(self.command(playbook, variables))
         assert running.stdout
         lines: list[str] = []
-        pressed = False
+        pressed = 0.0
         for line in running.stdout:
             lines.append(line)
-            if not pressed and re.search(mark, line):
+            goes_on = pressed and line.startswith(GOES_ON) and time.monotonic() - pressed > DEAF_SECONDS
+            if goes_on or (not pressed and re.search(mark, line)):
                 os.killpg(running.pid, signal.SIGINT)
-                pressed = True
+                pressed = time.monotonic()
         code = running.wait()
         text = " ".join("".join(lines).split())
         assert pressed, f"the run never printed {mark!r}: {text}"

@@ -53,7 +53,7 @@ def test_a_second_run_at_the_same_time(pair: Pair, record: Record) -> None:
     first = pair.start(pair.command("deploy-tp2.yml", NEW))
 
     def locked() -> bool:
-        assert first.poll() is None, first.communicate()[0]
+        assert first.poll() is None, "the first run ended without the lock"
         return pair.ask("spark1", "test", "-e", "/run/dgxspark-serving/lock.json") is not None
 
     try:
