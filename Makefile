@@ -49,9 +49,9 @@ lint: venv ## ruff, yamllint and ansible-lint
 	@$(CHECK) --only ruff --only yamllint --only ansible-lint
 
 unit: venv ## Unit tests of plugins, lab and tools
-	@python -m pytest tests/unit $(ARGS)
+	@python -m pytest tests/unit tests/field $(ARGS)
 
-sanity: venv ## ansible-test: sanity, and the units on every Python at hand
+sanity: venv ## ansible-test: sanity, and the units on the oldest and the newest Python at hand
 	@$(CHECK) --only ansible-test
 
 docs-lint: venv ## Documentation of plugins and roles, and the changelog
@@ -78,7 +78,8 @@ lab-down: venv ## Take a lab down (NAME)
 lab-status: venv ## Show a lab (NAME)
 	@python -m lab status --name $(NAME)
 
-bench: venv ## Measure our own cost: an unchanged deployment, a first one beside bare `docker run`, the supervisor
+bench: venv ## Measure our own cost: preflight, an unchanged deployment, a first one beside bare `docker run`, the supervisor
+	@$(WITH_COLLECTION) python -m benchmarks.preflight $(ARGS)
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_noop $(ARGS)
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_overhead
 	@$(WITH_COLLECTION) python -m benchmarks.supervisor_cost

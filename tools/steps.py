@@ -25,7 +25,7 @@ def static_steps() -> list[Step]:
         Step("ruff check", ("ruff", "check", ".")),
         Step("ruff format", ("ruff", "format", "--check", ".")),
         Step("yamllint", ("yamllint", "--strict", ".")),
-        Step("unit tests", (PYTHON, "-m", "pytest", "tests/unit")),
+        Step("unit tests", (PYTHON, "-m", "pytest", "tests/unit", "tests/field")),
         Step("ansible-lint", ("ansible-lint", "--offline", "--profile", "production")),
         Step("antsibull-docs", (PYTHON, "-m", "tools.docs_lint")),
         Step("antsibull-changelog", ("antsibull-changelog", "lint")),

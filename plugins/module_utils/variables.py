@@ -23,9 +23,9 @@ BACKENDS = ("mp", "ray")
 TRANSPORTS = ("auto", "roce", "socket")
 
 # Names that belong to this collection alone: any unknown one is a mistake.
-OWN_PREFIXES = ("serving_", "fabric_", "replica_")
+OWN_PREFIXES = ("serving_", "fabric_", "replica_", "preflight_")
 # Names that other collections may use too: only one that looks like ours is a mistake.
-SHARED_PREFIXES = ("image_", "model_")
+SHARED_PREFIXES = ("image_", "model_", "host_")
 # How alike two names must be to call one a misspelling of the other (0 to 1, as in difflib).
 LIKENESS = 0.8
 

@@ -54,58 +54,11 @@ problems:
   elements: str
 """
 
-import json
-import os
-from pathlib import Path
+from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import hub_cache, model_files, model_reference
-
-
-def find(model: model_reference.ModelReference, cache_dir: str) -> tuple[str, str, list[str]]:
-    """Find the model's folder.
-
-    :returns: the folder, what to mount, and why there is no folder
-    """
-    if model.is_path:
-        return model.text, model.text, [] if Path(model.text).is_dir() else [f"no folder {model.text}"]
-    root = hub_cache.root(cache_dir, os.environ, str(Path.home()))
-    repository = Path(root, hub_cache.folder(model.text))
-    if not repository.is_dir():
-        return "", root, [f"no folder {repository}"]
-    snapshots = repository / "snapshots"
-    names = sorted(path.name for path in snapshots.iterdir()) if snapshots.is_dir() else []
-    chosen = hub_cache.snapshot(_first_line(repository / "refs" / "main"), names)
-    if not chosen:
-        return "", root, [f"no snapshot in {repository} that refs/main names"]
-    return str(snapshots / chosen), root, []
-
-
-def _first_line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").split("\n", 1)[0].strip()
-    except OSError:
-        return ""
-
-
-def sizes(folder: str) -> dict[str, int | None]:
-    """Size of each entry of a folder in bytes, links followed; None for a dangling link."""
-    found: dict[str, int | None] = {}
-    for path in Path(folder).iterdir():
-        try:
-            found[path.name] = path.stat().st_size
-        except FileNotFoundError:
-            found[path.name] = None
-    return found
-
-
-def wanted_shards(folder: str) -> list[str] | None:
-    """Weight files that the folder's index names; None without an index."""
-    try:
-        return model_files.shards(json.loads(Path(folder, model_files.INDEX).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
+from ansible_collections.dgxspark.serving.plugins.module_utils import model_look
 
 
 def main() -> None:
@@ -117,16 +70,10 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        model = model_reference.parse(module.params["model"])
+        found = model_look.look(module.params["model"], module.params["cache_dir"] or "")
     except ValueError:
         module.fail_json(msg=f"model is '{module.params['model']}', wanted an absolute path or an id such as ORG/NAME.")
-    path, mount, problems = find(model, module.params["cache_dir"] or "")
-    if not problems:
-        try:
-            problems = model_files.problems(sizes(path), wanted_shards(path))
-        except (OSError, ValueError) as error:
-            problems = [f"cannot be read: {error}"]
-    module.exit_json(changed=False, model=model.text, path=path, mount=mount, problems=problems)
+    module.exit_json(changed=False, **asdict(found))
 
 
 if __name__ == "__main__":

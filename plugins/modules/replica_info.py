@@ -180,72 +180,13 @@ problems:
       type: str
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
-from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import containers, host_look, host_problems, rank_state
-from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
+from ansible_collections.dgxspark.serving.plugins.module_utils import rank_look
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
-from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, journal
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
-
-
-def described(container: Container, probe: bool) -> dict[str, Any]:
-    """A rank as the module returns it."""
-    health, served = None, None
-    if probe and container.api and container.status == "running":
-        api = EngineApi(container.api)
-        health = api.health()
-        served = api.served() if health == 200 else None
-    return {**asdict(container), "health": health, "served": served}
-
-
-def problems(host: Host, rank: Mapping[str, Any], limits: Mapping[str, Any], found: list[Container]) -> list[dict]:
-    """What keeps the rank from working on this host."""
-    name = rank["container"]["name"]
-    running = [container for container in found if container.is_ours and container.status == "running"]
-    shares = [(host.read_json(host.paths.spec(container.name)) or {}).get("memory_share") for container in running]
-    listeners = host_look.listeners()
-    wanted_ports = rank["ports"]
-    inodes = {listener.inode for listener in listeners if listener.port in [one["port"] for one in wanted_ports]}
-    seen = [
-        *host_problems.stranger(name, containers.strange(found, name)),
-        *host_problems.ports(
-            wanted_ports,
-            listeners,
-            host_look.owners(inodes) if inodes else {},
-            {container.id: container.name for container in found},
-            {container.id: container.name for container in found if container.is_ours},
-            [urlsplit(container.api).port or 0 for container in running if container.api],
-        ),
-        *host_problems.links(rank["links"], host_look.addresses(host.run) if rank["links"] else {}),
-        *host_problems.memory(
-            host_look.memory(), rank["supervision"]["memory_share"], int(limits.get("memory_floor", 0)), shares
-        ),
-    ]
-    return [asdict(problem) for problem in seen]
-
-
-def before_a_change(module: AnsibleModule, host: Host, docker: Docker, found: list[Container]) -> dict[str, Any]:
-    """What the change of the wanted rank needs to know."""
-    rank, limits = module.params["rank"], module.params["limits"]
-    image = docker.image(rank["container"]["image"])
-    image_id = image.id if image else ""
-    digests, source = module.params["digests"], module.params["model_source"]
-    state = rank_state.look(host, rank, limits, found, image_id, digests, model_source=source)
-    return {
-        "unchanged": not state.reasons,
-        "reasons": state.reasons,
-        "replace": state.replace,
-        "displaced": [one.name for one in state.present if not one.keep_running] if state.reasons else [],
-        "image": asdict(image) if image else None,
-        "problems": problems(host, rank, limits, found) if state.reasons else [],
-    }
 
 
 def main() -> None:
@@ -260,25 +201,18 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
+    options = module.params
     host = Host()
     docker = Docker(module)
     found = docker.containers()
-    deployment = module.params["deployment"]
-    ours = [container for container in found if container.is_ours and deployment in ("", container.deployment)]
+    wanted = rank_look.Wanted(options["rank"] or {}, options["limits"], options["model_source"], options["digests"])
     try:
-        left = journal.read(host.paths)
+        result = rank_look.look(host, docker, found, wanted, options["deployment"], options["probe"])
     except ValueError as error:
         module.fail_json(msg=f"{host.paths.change} cannot be read ({error}). Remove it, and deploy again.")
-    result = {
-        "changed": False,
-        "containers": [described(container, module.params["probe"]) for container in ours],
-        "live": {container.name: host.read_json(host.paths.live(container.name)) for container in ours},
-        "running": sorted({container.replica for container in ours if container.status == "running"}),
-        "interrupted": change.interrupted(left) if left else "",
-    }
-    if module.params["rank"]:
-        result.update(before_a_change(module, host, docker, found))
-    module.exit_json(**result)
+    if wanted.rank and result["reasons"]:
+        result["problems"] = [asdict(problem) for problem in rank_look.problems(host, found, wanted)]
+    module.exit_json(changed=False, **result)
 
 
 if __name__ == "__main__":

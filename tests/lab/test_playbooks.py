@@ -288,15 +288,18 @@ REFUSED = {
     ),
     "image of another architecture D01": (
         ["-e", "image=lab/amd64:1"],
-        ["spark1: image lab/amd64:1 is for amd64, wanted arm64. Set serving_image to an image for arm64"],
+        ["image.architecture: image lab/amd64:1 is for amd64, wanted arm64. Set serving_image to an image for arm64"],
     ),
     "model that is not there": (
         ["-e", "model=/srv/models/none"],
-        ["spark2: model /srv/models/none in /srv/models/none is not complete: found no folder /srv/models/none"],
+        [
+            "spark2: the preflight failed, so nothing was changed here.",
+            "model.complete: model /srv/models/none in /srv/models/none is not complete: no folder /srv/models/none",
+        ],
     ),
     "model that is not in the cache": (
         ["-e", "model=org/name"],
-        ["is not complete: found no folder /home/nvidia/.cache/huggingface/hub/models--org--name"],
+        ["is not complete: no folder /home/nvidia/.cache/huggingface/hub/models--org--name"],
     ),
 }
 

@@ -45,6 +45,9 @@ class Want:
     :ivar shares_back: what each running engine of ours gives back when it is replaced; None where that is not known
     :ivar settled: whether the planned rank runs there already, as wanted
     :ivar sysctl: wanted kernel settings
+    :ivar container: name of the planned rank's container; empty when nothing is planned
+    :ivar disk_warn: GB (10^9 bytes) free where Docker keeps images, under which to warn; under ``disk_fail`` it fails
+    :ivar versions: whether to start a container to read the versions of what is in the image
     :ivar gpu_probe: whether to start a container to see the GPU in it
     """
 
@@ -63,5 +66,31 @@ class Want:
     shares_back: Sequence[float | None] = ()
     settled: bool = False
     sysctl: Mapping[str, str] = field(default_factory=dict)
+    container: str = ""
+    disk_warn: int = 100
+    disk_fail: int = 20
+    versions: bool = False
     gpu_probe: bool = False
-    planned: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read(data: Mapping[str, Any], root: bool, user: str) -> Want:
+    """Read what :func:`wanted.wanted` made, as it comes to the host: older Ansible hands numbers over as text.
+
+    :param data: may be empty; whatever is not in it has its default
+    :param root: whether the look is root's
+    :param user: who looks
+    """
+    share, index = data.get("memory_share"), data.get("gid_index")
+    return Want(
+        host=data.get("host", ""),
+        root=root,
+        user=user,
+        world_size=int(data.get("world_size") or 0),
+        image=data.get("image", ""),
+        container=data.get("container", ""),
+        transport=data.get("transport", "socket"),
+        links=data.get("links", ()),
+        peers=[Peer(**{**peer, "must": str(peer["must"]).lower() == "true"}) for peer in data.get("peers", ())],
+        gid_index=None if index in (None, "") else int(index),
+        memory_share=None if share in (None, "") else float(share),
+    )

@@ -25,6 +25,8 @@ from .journal import Change, Displaced
 PAUSE = 0.5
 # Seconds that an engine without a supervisor gets to end when a host takes its change back.
 STOP_TIMEOUT = 60
+# Folders beside ours in which other roles keep what their own undo needs.
+OTHERS = ("host", "fabric")
 
 
 @dataclass(frozen=True)
@@ -246,20 +248,26 @@ def remove(host: Host, ranks: Iterable[tuple[str, str]], stop_timeout: float, ev
 
 
 def shared_paths(host: Host) -> list[Path]:
-    """What all ranks of a host share, as far as it is there."""
+    """What all ranks of a host share, as far as it is there; the other roles' files beside it are not ours."""
     paths = host.paths
-    return [path for path in (paths.library, paths.specs.parent, paths.states, paths.unit) if path.exists()]
+    states = paths.states.iterdir() if paths.states.is_dir() else ()
+    mine = [path for path in states if path.name not in OTHERS]
+    return [path for path in (paths.program, paths.ray_rank.parent, paths.specs, *mine, paths.unit) if path.exists()]
 
 
 def remove_shared(host: Host) -> None:
     """Remove what all ranks of a host share, once there is none any more."""
+    paths = host.paths
     for path in shared_paths(host):
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
+    for folder in (paths.library, paths.specs.parent, paths.states):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
     # The lock is in it, so that it goes last.
-    shutil.rmtree(host.paths.run, ignore_errors=True)
+    shutil.rmtree(paths.run, ignore_errors=True)
 
 
 def _record(host: Host, request: Request, present: Sequence[Present]) -> Change:

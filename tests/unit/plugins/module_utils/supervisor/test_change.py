@@ -324,8 +324,20 @@ def test_remove(tmp_path: Path) -> None:
     assert set(pretended.boxes) == {"id-web"}
     assert not host.paths.state_folder(NEW).exists()
     assert change.shared_paths(host)
+    undo = host.paths.states / "host" / "swap.json"
+    undo.parent.mkdir()
+    undo.touch()
     change.remove_shared(host)
     assert not change.shared_paths(host)
+    assert undo.exists(), "what the undo of another role needs stays"
+    assert not host.paths.library.exists()
+
+
+def test_remove_leaves_no_empty_folder(tmp_path: Path) -> None:
+    pretended, _present = served(tmp_path)
+    host = pretended.host()
+    change.remove_shared(host)
+    assert not any(path.exists() for path in (host.paths.library, host.paths.specs.parent, host.paths.states))
 
 
 def test_renew_only_ones_own(tmp_path: Path) -> None:

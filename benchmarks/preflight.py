@@ -1,0 +1,11 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long `preflight.yml` takes, as a multiple of one ping; the aim is at most 3."""
+
+from __future__ import annotations
+
+from benchmarks.against_ping import main
+
+if __name__ == "__main__":
+    main("preflight", "preflight.yml", __doc__)

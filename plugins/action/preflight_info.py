@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Action plugin ``preflight_info``: takes the host's part of the plan, and reads the host's clock against ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.checks.wanted import wanted
+from ansible_collections.dgxspark.serving.plugins.module_utils.rank_state import sha256
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import read_links
+from ansible_collections.dgxspark.serving.plugins.plugin_utils import rank_files
+
+MODULE = "dgxspark.serving.preflight_info"
+
+
+class ActionModule(ActionBase):
+    """One round trip."""
+
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        task_vars = task_vars or {}
+        host, hostvars = task_vars["inventory_hostname"], task_vars["hostvars"]
+        plan = self._task.args.get("plan") or {}
+        rank = (plan.get("ranks") or {}).get(host) or {}
+        # Hosts that --limit leaves out have links, too.
+        links = {other: _links(hostvars[other], other) for other in _group(task_vars)}
+        arguments = {name: value for name, value in self._task.args.items() if name != "plan"}
+        arguments |= {"rank": rank, "want": wanted(host, rank, links)}
+        if rank:
+            arguments["digests"] = {name: sha256(content) for name, content in vars(rank_files.rank_files()).items()}
+        before = time.time()
+        answer = self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars)
+        after = time.time()
+        if "now" in answer:
+            # Within the time of the call the two clocks cannot be told apart.
+            skew = min(answer["now"] - before, 0.0) + max(answer["now"] - after, 0.0)
+            answer["facts"]["clock_skew"] = skew
+        return {**result, **answer}
+
+
+def _links(variables: Mapping[str, Any], host: str) -> list[dict[str, str]]:
+    """The fabric links of a host; what is wrong with them is for the plan to say."""
+    try:
+        return read_links(variables.get("fabric_links"), host)[0]
+    except AnsibleError:
+        return []
+
+
+def _group(task_vars: dict[str, Any]) -> list[str]:
+    """All hosts of the play's group, in the order of the inventory."""
+    return list(task_vars["groups"].get(task_vars.get("serving_group", "sparks"), task_vars["ansible_play_hosts_all"]))

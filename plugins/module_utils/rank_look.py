@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ranks that a host has, held against the one that is wanted: an edge, it asks Docker, systemd and the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from ansible_collections.dgxspark.serving.plugins.module_utils import containers, host_look, host_problems, rank_state
+from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
+from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
+from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
+from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Problem
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, journal
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of the host.
+
+    :ivar rank: the host's rank as the plan has it; empty when nothing is planned
+    :ivar limits: the supervisor's limits; empty when they are not to be compared
+    :ivar model_source: where the model lies on the host
+    :ivar digests: SHA-256 of the files that all ranks share, by their kind
+    """
+
+    rank: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    model_source: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+def look(
+    host: Host, docker: Docker, found: Sequence[Container], wanted: Wanted, deployment: str = "", probe: bool = False
+) -> dict[str, Any]:
+    """What ``replica_info`` returns, but for ``problems``.
+
+    :param found: all containers of the host
+    :param deployment: describe ranks of this deployment only; of all when empty
+    :param probe: whether to ask the engines of running containers
+    :raises ValueError: the record of an unfinished change cannot be read
+    """
+    ours = [container for container in found if container.is_ours and deployment in ("", container.deployment)]
+    left = journal.read(host.paths)
+    result = {
+        "containers": [_described(container, probe) for container in ours],
+        "live": {container.name: host.read_json(host.paths.live(container.name)) for container in ours},
+        "running": sorted({container.replica for container in ours if container.status == "running"}),
+        "interrupted": change.interrupted(left) if left else "",
+    }
+    if wanted.rank:
+        result.update(_before_a_change(host, docker, found, wanted))
+    return result
+
+
+def _described(container: Container, probe: bool) -> dict[str, Any]:
+    health, served = None, None
+    if probe and container.api and container.status == "running":
+        api = EngineApi(container.api)
+        health = api.health()
+        served = api.served() if health == 200 else None
+    return {**asdict(container), "health": health, "served": served}
+
+
+def _before_a_change(host: Host, docker: Docker, found: Sequence[Container], wanted: Wanted) -> dict[str, Any]:
+    image = docker.image(wanted.rank["container"]["image"])
+    image_id = image.id if image else ""
+    state = rank_state.look(
+        host, wanted.rank, wanted.limits, found, image_id, wanted.digests, model_source=wanted.model_source
+    )
+    return {
+        "unchanged": not state.reasons,
+        "reasons": state.reasons,
+        "replace": state.replace,
+        "displaced": [one.name for one in state.present if not one.keep_running] if state.reasons else [],
+        "image": asdict(image) if image else None,
+        "problems": [],
+    }
+
+
+def names(rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
+    """Containers that stand where the rank's is to be."""
+    name = rank["container"]["name"]
+    return host_problems.stranger(name, containers.strange(found, name))
+
+
+def ports(rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
+    """Ports that the rank needs and somebody else holds."""
+    listeners = host_look.listeners()
+    wanted_ports = rank["ports"]
+    inodes = {listener.inode for listener in listeners if listener.port in [one["port"] for one in wanted_ports]}
+    return host_problems.ports(
+        wanted_ports,
+        listeners,
+        host_look.owners(inodes) if inodes else {},
+        {container.id: container.name for container in found},
+        {container.id: container.name for container in found if container.is_ours},
+        [urlsplit(container.api).port or 0 for container in running(found) if container.api],
+    )
+
+
+def running(found: Sequence[Container]) -> list[Container]:
+    """Those of ours that run."""
+    return [container for container in found if container.is_ours and container.status == "running"]
+
+
+def shares(host: Host, found: Sequence[Container]) -> list[float | None]:
+    """Of all memory, what each running engine of ours takes; None where its spec does not say."""
+    specs = [host.read_json(host.paths.spec(container.name)) or {} for container in running(found)]
+    return [spec.get("memory_share") for spec in specs]
+
+
+def problems(host: Host, found: Sequence[Container], wanted: Wanted) -> list[Problem]:
+    """What keeps the wanted rank from working on this host."""
+    rank = wanted.rank
+    share, floor = rank["supervision"]["memory_share"], int(wanted.limits.get("memory_floor", 0))
+    return [
+        *names(rank, found),
+        *ports(rank, found),
+        *host_problems.links(rank["links"], host_look.addresses(host.run) if rank["links"] else {}),
+        *host_problems.memory(host_look.memory(), share, floor, shares(host, found)),
+    ]
