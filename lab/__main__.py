@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line of the lab: `python -m lab up|down|status|link|host|kill|engine`."""
+"""Command line of the lab: `python -m lab up|down|status|link|host|kill|fault|engine`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from docker.errors import DockerException
 from lab.docker_engine import connect, ensure_engine, stop_engine
 from lab.engine_choice import chosen_engines
 from lab.errors import LabError
+from lab.faults import FAULTS
 from lab.hosts import lab_names
 from lab.lab import Lab
 from lab.progress import progress
@@ -98,6 +99,20 @@ def kill(options: argparse.Namespace) -> None:
     actions[options.what](options.host)
 
 
+def fault(options: argparse.Namespace) -> None:
+    """List faults, plant one or mend one or all of a host."""
+    if options.action == "list":
+        for name, one in FAULTS.items():
+            print(f"{name:<22}{one.about}")
+    elif options.host is None or (options.action == "plant" and options.fault is None):
+        raise LabError("Say where and what: `python -m lab fault plant HOST FAULT` or `python -m lab fault mend HOST`.")
+    elif options.action == "plant":
+        existing(options.name).plant(options.host, options.fault)
+    else:
+        mended = existing(options.name).mend(options.host, options.fault)
+        progress(f"{options.host}: mended {', '.join(mended) or 'nothing, for nothing was planted'}")
+
+
 def engine(_options: argparse.Namespace) -> None:
     """Stop the Docker Engine that the lab started."""
     stop_engine()
@@ -156,6 +171,12 @@ def command_line() -> argparse.ArgumentParser:
     made = command("kill", kill, "kill the engine, its worker process or the rank's supervisor on a host")
     made.add_argument("what", choices=("engine", "worker", "supervisor"))
     made.add_argument("host", metavar="HOST")
+    named(made)
+
+    made = command("fault", fault, "list faults that a preflight finds, plant one in a host, mend one or all of a host")
+    made.add_argument("action", choices=("list", "plant", "mend"))
+    made.add_argument("host", metavar="HOST", nargs="?")
+    made.add_argument("fault", metavar="FAULT", nargs="?")
     named(made)
 
     made = command("engine", engine, "stop the Docker Engine, if the lab started it")

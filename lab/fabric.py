@@ -72,6 +72,14 @@ def look_commands(host: HostPlan, pid: int) -> list[Command]:
     ]
 
 
+def address_command(host: HostPlan, pid: int, link: FabricLink) -> Command:
+    """Return what sets a link's address, unless netplan or NetworkManager of the host has been told to do it."""
+    configured = [f"/proc/{pid}/root/etc/{folder}" for folder in ("netplan", "NetworkManager/system-connections")]
+    look = shlex.join(["grep", "--quiet", "--recursive", "--no-messages", link.interface, *configured])
+    address = shlex.join(["ip", "-n", host.name, "address", "replace", link.address, "dev", link.interface])
+    return ["sh", "-c", f"{look} || {address}"]
+
+
 def link_commands(host: HostPlan, pid: int, interfaces: Set[str]) -> list[Command]:
     """Return what makes the links whose interfaces a running host lacks, and sets addresses (those there stay)."""
     commands: list[Command] = []
@@ -82,7 +90,7 @@ def link_commands(host: HostPlan, pid: int, interfaces: Set[str]) -> list[Comman
             commands.append([TOLERATED, "ip", "link", "delete", link.far_end])
             commands.append(["ip", "link", "add", link.far_end, "mtu", str(MTU), "type", "veth", *peer])
             commands.append(["ip", "link", "set", link.far_end, "master", link.bridge, "up"])
-        commands.append(["ip", "-n", host.name, "address", "replace", link.address, "dev", link.interface])
+        commands.append(address_command(host, pid, link))
         commands.append(["ip", "-n", host.name, "link", "set", link.interface, "up"])
     return commands
 

@@ -16,6 +16,8 @@ from lab.errors import LabError
 from lab.names import HostPlan
 
 GROUP = "sparks"
+# Docker's data of the hosts lies on the machine's own disk, which is smaller than a Spark's.
+SMALL_DISK = {"preflight_disk_warn": 1, "preflight_disk_fail": 1}
 HEADER = "# Written by `python -m lab up`, replaced by the next one. Lab: "
 
 
@@ -47,6 +49,7 @@ def hosts_document(hosts: Mapping[HostPlan, str], key: Path, known_hosts: Path, 
         "ansible_ssh_private_key_file": str(key),
         "ansible_ssh_common_args": ssh_arguments(known_hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
+        **SMALL_DISK,
     }
     return {GROUP: {"hosts": entries, "vars": common}}
 

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
@@ -16,9 +18,11 @@ import paramiko
 from docker.models.containers import Container
 
 from lab import hosts as containers
+from lab.cache import cache_root, file_lock
 from lab.engine_images import EngineArchive, ensure_template, image_id_of, seed_volumes
 from lab.errors import LabError
-from lab.fabric import Fabric, cut_commands, restore_commands, slow_commands
+from lab.fabric import VOLUMES, Fabric, cut_commands, restore_commands, slow_commands
+from lab.faults import MARKS, SWAP_FILE, fault_of, mend_script, plant_script
 from lab.host_faults import KILL_ENGINE, KILL_SUPERVISOR, KILL_WORKER, RESTART_DOCKER
 from lab.inventory import hosts_document, remove_inventory, write_inventory
 from lab.models import lay_models
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SSHD_SECONDS = 90.0
+SWAP_SECONDS = 300.0
 DOCKER_SECONDS = 120
 # One command instead of many: the host itself looks every 0.2 s whether its Docker answers.
 DOCKER_WAIT = (
@@ -234,6 +239,7 @@ class Lab:
         """Remove the lab, whole or half-made; nothing there is fine."""
         with self.state.lock():
             self._connections.close()
+            self._swap_off()
             found = containers.lab_containers(self._client, self.name)
             with ThreadPoolExecutor(max_workers=16) as pool:
                 list(pool.map(containers.remove_container, found))
@@ -242,6 +248,13 @@ class Lab:
                 remove_inventory(folder, self.name)
             self.state.remove()
         progress(f"lab '{self.name}' is down")
+
+    def _swap_off(self) -> None:
+        """Take the machine's swap off files of the hosts: it would outlive them."""
+        volumes = [host.volume for host in self.hosts()]
+        files = [f"{VOLUMES}/{volume}/_data/{Path(SWAP_FILE).name}" for volume in volumes]
+        with suppress(LabError):  # no switch: a lab that is half made, or half gone
+            self.fabric.do([["sh", "-c", f"test ! -e {file} || swapoff {file} || :"] for file in files])
 
     # -- faults ----------------------------------------------------------------------------------------------------
 
@@ -314,6 +327,46 @@ class Lab:
     def restart_docker(self, host: str) -> None:
         """Restart Docker on a host, which ends its containers."""
         self._break(host, RESTART_DOCKER)
+
+    def plant(self, host: str, fault: str) -> None:
+        """Plant a fault that stays until it is mended; raises LabError when it is there already."""
+        plan, chosen = self.host(host), fault_of(fault)
+        if fault in self.planted(host):
+            raise LabError(f"{host}: the fault {fault} is there already.")
+        with self._turn_of_swap() if chosen.swap else nullcontext():
+            self._break(host, plant_script(plan, fault))
+        if chosen.cable:
+            self.cut(host, plan.links[0].interface)
+
+    def planted(self, host: str) -> list[str]:
+        """Return the faults that were planted on a host and not mended."""
+        return self.run(host, ["sh", "-c", f"ls {MARKS} 2>/dev/null || :"], user="root")[1].split()
+
+    @contextmanager
+    def _turn_of_swap(self) -> Iterator[None]:
+        """Wait until no host of any lab has swap on, and keep others from turning it on meanwhile; raises LabError."""
+        file = Path(SWAP_FILE).name
+        with file_lock(cache_root() / ".swap.lock"):
+            until = time.monotonic() + SWAP_SECONDS
+            while file in self.fabric.do([["cat", "/proc/swaps"]]):
+                if time.monotonic() > until:
+                    raise LabError(
+                        f"Another host has had swap on for {SWAP_SECONDS:.0f} s: mend its fault swap-on first."
+                    )
+                time.sleep(1.0)
+            yield
+
+    def mend(self, host: str, fault: str | None = None) -> list[str]:
+        """Mend one fault of a host, or all; return which. One that is not there is fine."""
+        if fault is not None:
+            fault_of(fault)
+        plan = self.host(host)
+        chosen = [name for name in self.planted(host) if fault in (None, name)]
+        for name in chosen:
+            if fault_of(name).cable:
+                self.restore(host, plan.links[0].interface)
+            self._break(host, mend_script(plan, name))
+        return chosen
 
     def _break(self, host: str, script: str) -> None:
         """Run a fault's script as root of a host; raises LabError when it fails."""

@@ -30,6 +30,8 @@ PACKAGES = (
     "iputils-ping",
     "jq",
     "kmod",
+    "netplan.io",
+    "network-manager",
     "openssh-server",
     "pciutils",
     "procps",
@@ -42,6 +44,17 @@ PACKAGES = (
     "systemd-sysv",
     "zstd",
 )
+# What roles install for real, from a repository of the host's own, for a host has no other: packages that are not
+# there, with what they depend on, and some that are, so that they can be taken away and come back.
+APT_ARCHIVE = "/opt/dgxspark-lab/apt"
+ABSENT = ("earlyoom", "perftest")
+PRESENT = ("containerd", "docker-cli", "docker.io", "runc", "tini")
+FETCH = (
+    'cd "$1"/var/cache/apt/archives; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"; rm -f *.deb; '
+    f"apt-get --quiet --yes --download-only install {' '.join(ABSENT)} && "
+    f"apt-get --quiet download {' '.join(PRESENT)} && "
+    f'mkdir -p "$1"{APT_ARCHIVE} && mv *.deb "$1"{APT_ARCHIVE}/ && rm -rf "$1"/etc/apt/sources.list*'
+)
 OPTIONS = (
     "--quiet",
     "--mode=root",
@@ -52,6 +65,7 @@ OPTIONS = (
     "--dpkgopt=path-exclude=/usr/share/locale/*",
     # Every host makes keys and a machine id of its own.
     '--customize-hook=rm -f "$1"/etc/ssh/ssh_host_* "$1"/var/lib/dbus/machine-id && : > "$1"/etc/machine-id',
+    f"--customize-hook={FETCH}",
     '--customize-hook=rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/*.bin',
     '--customize-hook=rm -rf "$1"/var/log/apt "$1"/usr/lib/udev/hwdb.bin "$1"/etc/udev/hwdb.bin',
 )

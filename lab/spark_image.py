@@ -21,8 +21,28 @@ from lab.rootfs import rootfs, rootfs_key
 
 REPOSITORY = "dgxspark-lab/spark"
 ROOTFS_REPOSITORY = "dgxspark-lab/rootfs"
-PROGRAMS = ("nvidia_smi", "uname", "runc_wrap", "spark_init", "seed_docker")
-PLAIN_FILES = ("Dockerfile", "daemon.json", "sshd.conf", "ssh.service.conf", "fake_arch.py", "fake_arch.pth")
+PROGRAMS = (
+    "apt_index",
+    "nvidia_ctk",
+    "nvidia_hook",
+    "nvidia_smi",
+    "runc_wrap",
+    "seed_docker",
+    "spark_init",
+    "uname",
+)
+PLAIN_FILES = (
+    "Dockerfile",
+    "NetworkManager.conf",
+    "daemon.json",
+    "fake_arch.pth",
+    "fake_arch.py",
+    "network.service.conf",
+    "nvidia-container-toolkit.control",
+    "ssh.service.conf",
+    "sshd.conf",
+    "systemd-sysctl.service.conf",
+)
 _IN_THIS_PROCESS = threading.Lock()
 
 

@@ -4,6 +4,8 @@
 """`nvidia-smi` of a DGX Spark without a GPU: the answers that scripts read, with the `[N/A]` that a GB10 gives.
 
 A file OVERRIDES (JSON, field -> value as printed with its unit) changes answers of one host, for tests of bad hardware.
+Two keys of it are no fields: "processes", a list of what --query-compute-apps shows by column, and "failure" with
+"text" and "code", how every call ends.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ import os
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 OVERRIDES = Path(os.environ.get("NVIDIA_SMI_OVERRIDES", "/etc/dgxspark-lab/nvidia-smi.json"))
 PERSISTENCE = Path("/run/nvidia-persistence-mode")
+CLOCK_LOCK = Path("/run/nvidia-clock-lock")
 DRIVER = "580.95.05"
 CUDA = "13.0"
 BUS_ID = "0000000F:01:00.0"
@@ -69,6 +73,7 @@ GPU_FIELDS: dict[str, tuple[str, str]] = {
     "pcie.link.gen.current": ("", "1"),
     "pcie.link.width.current": ("", "1"),
 }
+LOCKED_CLOCKS = ("clocks.current.graphics", "clocks.current.sm")
 COMPUTED = ("timestamp", "uuid", "persistence_mode")
 ALIASES = {
     "gpu_name": "name",
@@ -125,7 +130,7 @@ class SmiError(Exception):
         self.code = code
 
 
-def overrides() -> dict[str, str]:
+def overrides() -> dict[str, Any]:
     """Return the answers that a test changed on this host."""
     try:
         return json.loads(OVERRIDES.read_text(encoding="utf-8"))
@@ -142,6 +147,7 @@ def value_of(field: str, units: bool) -> str:
     """Return one field's value as printed in a CSV line."""
     changed = overrides().get(field)
     if changed is not None:
+        changed = locked(changed) if field in LOCKED_CLOCKS else changed
         return changed if units else changed.split(" ", 1)[0]
     if field == "timestamp":
         return datetime.datetime.now().strftime("%Y/%m/%d %H:%M:%S.%f")[:-3]
@@ -151,6 +157,13 @@ def value_of(field: str, units: bool) -> str:
         return "Enabled" if PERSISTENCE.exists() else "Disabled"
     unit, value = GPU_FIELDS[field]
     return f"{value} {unit}" if unit and units and value != NOT_AVAILABLE else value
+
+
+def locked(clock: str) -> str:
+    """Return a clock, with its unit, as the lock of -lgc leaves it; what a test says of a clock is meant without it."""
+    highest = CLOCK_LOCK.read_text(encoding="ascii") if CLOCK_LOCK.exists() else ""
+    mhz = clock.split(" ", 1)[0]
+    return f"{min(int(mhz), int(highest))} MHz" if highest.isdigit() and mhz.isdigit() else clock
 
 
 def title_of(field: str) -> str:
@@ -181,14 +194,18 @@ def query_gpu(options: dict[str, str]) -> str:
 
 
 def query_compute_apps(options: dict[str, str]) -> str:
-    """Answer --query-compute-apps: the header, and no process, for there is no GPU to use."""
-    header, _units = csv_format(options)
+    """Answer --query-compute-apps: the header, and no process but those that a test made up."""
+    header, units = csv_format(options)
     columns = []
     for asked in options["--query-compute-apps"].split(","):
         if asked.strip() not in PROCESS_FIELDS:
             raise SmiError(f'Field "{asked.strip()}" is not a valid field to query.\n', 2)
         columns.append(PROCESS_FIELDS[asked.strip()])
-    return ", ".join(columns) if header else ""
+    lines = [", ".join(columns)] if header else []
+    for process in overrides().get("processes", []):
+        values = [process.get(column.split(" ")[0], NOT_AVAILABLE) for column in columns]
+        lines.append(", ".join(values if units else [value.removesuffix(" MiB") for value in values]))
+    return "\n".join(lines)
 
 
 def table() -> str:
@@ -208,7 +225,7 @@ def table() -> str:
 
 
 def change(options: dict[str, str]) -> str:
-    """Do what -pm, -lgc and -rgc do. The clock lock is accepted and, as on a GB10, cannot be read back."""
+    """Do what -pm, -lgc and -rgc do. As on a GB10 the clock lock cannot be read back: it only shows under load."""
     if os.geteuid() != 0:
         raise SmiError(f"Unable to change settings for GPU {BUS_ID}: Insufficient Permissions", 4)
     if "-pm" in options:
@@ -220,8 +237,10 @@ def change(options: dict[str, str]) -> str:
         done = f"{'Enabled' if enabled else 'Disabled'} persistence mode for GPU {BUS_ID}."
     elif "-lgc" in options:
         low, _comma, high = options["-lgc"].partition(",")
+        CLOCK_LOCK.write_text(high or low, encoding="ascii")
         done = f'GPU clocks set to "(gpuClkMin {low}, gpuClkMax {high or low})" for GPU {BUS_ID}'
     else:
+        CLOCK_LOCK.unlink(missing_ok=True)
         done = f"All done resetting GPU clocks for GPU {BUS_ID}"
     return f"{done}\nAll done."
 
@@ -255,6 +274,9 @@ def parse(arguments: list[str]) -> dict[str, str]:
 
 def answer(arguments: list[str]) -> str:
     """Return what to print for a command line; raises SmiError."""
+    failure = overrides().get("failure")
+    if failure:
+        raise SmiError(failure["text"], failure["code"])
     options = parse(arguments)
     if options.get("-i", "0") not in ("0", BUS_ID, gpu_uuid()):
         raise SmiError("No devices were found", 6)

@@ -5,7 +5,8 @@
 
 In a network namespace of its own net.core.rmem_max and others are read-only, net.core.default_qdisc and others do not
 exist, and vm.swappiness belongs to the whole machine. Plain files are laid over them, so that `sysctl` can set and
-read them on one host without touching another. net.ipv4.tcp_* of the namespace stay real.
+read them on one host without touching another. net.ipv4.tcp_* of the namespace stay real. Swap is the machine's, too: a
+host sees none until a fault of the lab takes the empty list away.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 MS_BIND = 4096
 SHIM_ROOT = Path("/run/sysctl-shim")
 BOOT_ID_SHIM = Path("/run/boot-id-shim")
+SWAPS, SWAPS_SHIM = Path("/proc/swaps"), Path("/run/swaps-shim")
 NET_CORE = {
     "rmem_max": "212992",
     "wmem_max": "212992",
@@ -88,6 +90,13 @@ def lay_over_boot_id() -> None:
     bind(BOOT_ID_SHIM, Path("/proc/sys/kernel/random/boot_id"))
 
 
+def lay_over_swaps() -> None:
+    """Hide the machine's swap, and that of other hosts, behind a list that has a title only."""
+    title = SWAPS.read_text(encoding="ascii").split("\n", 1)[0]
+    SWAPS_SHIM.write_text(f"{title}\n", encoding="ascii")
+    bind(SWAPS_SHIM, SWAPS)
+
+
 def run_light() -> None:
     """Run sshd in the foreground; Docker starts at its first use, which keeps 40 idle hosts small."""
     Path("/run/sshd").mkdir(exist_ok=True)
@@ -115,6 +124,7 @@ def main(arguments: list[str]) -> None:
     """Prepare, then become the init that was asked for."""
     lay_over_kernel_settings()
     lay_over_boot_id()
+    lay_over_swaps()
     # The machine may have bbr as its default; a fresh DGX Spark has not, and a role that sets it must change something.
     Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("reno\n", encoding="ascii")
     if arguments == ["--light"]:

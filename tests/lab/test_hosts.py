@@ -147,6 +147,31 @@ def test_nested_container_as_an_engine_is_run(lab: Lab, tiny_image: str) -> None
     assert sh(lab, "spark1", f"docker run --rm --runtime nvidia --privileged {tiny_image} /usr/bin/true") == ""
 
 
+def test_nvidia_smi_is_in_a_container_that_asks_for_the_gpu(lab: Lab, tiny_image: str) -> None:
+    program = sh(lab, "spark1", f"docker run --rm --gpus all {tiny_image} /usr/bin/cat /usr/bin/nvidia-smi")
+    assert program == sh(lab, "spark1", "cat /usr/bin/nvidia-smi")
+    assert lab.run("spark1", ["docker", "run", "--rm", tiny_image, "/usr/bin/cat", "/usr/bin/nvidia-smi"])[0] != 0
+
+
+def test_packages_come_from_the_hosts_own_repository(lab: Lab) -> None:
+    sh(lab, "spark1", "sudo apt-get --quiet --yes install earlyoom")
+    assert sh(lab, "spark1", "systemctl is-active earlyoom") == "active"
+    sh(lab, "spark1", "sudo apt-get --quiet --yes purge earlyoom")
+
+
+def test_swap_of_one_host_is_not_seen_on_another(lab: Lab) -> None:
+    lab.plant("spark1", "swap-on")
+    try:
+        assert "/lab-swap" in sh(lab, "spark1", "cat /proc/swaps; cat /etc/fstab")
+        assert len(sh(lab, "spark2", "cat /proc/swaps").splitlines()) == 1
+        with pytest.raises(LabError, match="the fault swap-on is there already"):
+            lab.plant("spark1", "swap-on")
+    finally:
+        assert lab.mend("spark1") == ["swap-on"]
+    assert lab.mend("spark1", "swap-on") == []
+    assert "lab-swap" not in sh(lab, "spark1", "cat /proc/swaps /etc/fstab; ls /var/lib/docker", user="root")
+
+
 def test_container_of_a_host_is_on_the_fabric(lab: Lab, tiny_image: str) -> None:
     routes = sh(lab, "spark1", f"docker run --rm --network host {tiny_image} /usr/bin/cat /proc/net/route")
     assert {FIRST, SECOND} <= {line.split()[0] for line in routes.splitlines()}
@@ -234,11 +259,13 @@ def test_power_loss_keeps_disks_and_containers_see_the_new_links(lab: Lab, conta
 
 
 def test_reboot(lab: Lab) -> None:
+    sh(lab, "spark2", "echo net.core.rmem_max = 7654321 | sudo tee /etc/sysctl.d/zz-test.conf")
     boot = sh(lab, "spark2", "sudo touch /run/lost; cat /proc/sys/kernel/random/boot_id")
     assert boot != sh(lab, "spark1", "cat /proc/sys/kernel/random/boot_id")
     lab.reboot_host("spark2")
     assert sh(lab, "spark2", "cat /proc/sys/kernel/random/boot_id") != boot
     assert sh(lab, "spark2", "ls /run/lost 2>/dev/null || echo lost") == "lost"
+    assert sh(lab, "spark2", "sysctl -n net.core.rmem_max; sudo rm /etc/sysctl.d/zz-test.conf") == "7654321"
     assert jumbo_ping(lab, "10.100.0.2")
 
 
@@ -306,7 +333,8 @@ def tiny_engine(lab: Lab, tiny_image: str, tmp_path: Path) -> object:
     archive = tmp_path / "tiny.tar"
     sh(lab, "spark1", f"docker save {tiny_image} > /tmp/tiny.tar")
     with archive.open("wb") as stream:
-        subprocess.run(["docker", "exec", "dgxspark-labtest-spark1", "cat", "/tmp/tiny.tar"], stdout=stream, check=True)
+        host = lab.host("spark1").container
+        subprocess.run(["docker", "exec", host, "cat", "/tmp/tiny.tar"], stdout=stream, check=True)
     model = tmp_path / "model"
     model.mkdir()
     (model / "config.json").write_text("{}", encoding="utf-8")
@@ -353,7 +381,7 @@ def test_second_lab_with_an_engine_and_nothing_left_of_it(lab: Lab, tiny_engine:
         second.down()
     assert_nothing_left(client, "labtest-light")
     assert not folder.exists()
-    assert lab_names(client) >= {"labtest"}
+    assert lab_names(client) >= {lab.name}
     second.down()
     remove_templates(client, "lab/tiny")
 

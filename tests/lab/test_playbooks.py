@@ -335,7 +335,7 @@ def test_a_strangers_container_is_never_replaced_d06(virgin: Controller) -> None
     try:
         ended = virgin.play("deploy-tp1.yml")
         assert ended.code != 0
-        assert f"found a container {FIRST} (created) that dgxspark.serving did not make" in ended.text
+        assert f"docker.names: a container {FIRST} (created) that dgxspark.serving did not make" in ended.text
         # The other replica has nothing to do with it.
         assert virgin.containers() == [FIRST, "dgxspark-tp1-1-r0"]
     finally:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import __main__ as command
+from lab.faults import FAULTS
 
 
 def test_defaults_of_up() -> None:
@@ -28,6 +29,17 @@ def test_error_is_one_sentence_and_no_traceback(monkeypatch: pytest.MonkeyPatch,
     assert capsys.readouterr().err == (
         "lab: No Docker Engine answers, so no lab is up: `python -m lab up` starts both.\n"
     )
+
+
+def test_faults_are_listed(capsys: pytest.CaptureFixture) -> None:
+    assert command.main(["fault", "list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(FAULTS)
+
+
+@pytest.mark.parametrize("arguments", [["plant"], ["plant", "spark1"], ["mend"]])
+def test_fault_wants_a_host_and_to_be_planted_a_name(arguments: list[str], capsys: pytest.CaptureFixture) -> None:
+    assert command.main(["fault", *arguments]) == 1
+    assert "`python -m lab fault plant HOST FAULT`" in capsys.readouterr().err
 
 
 def test_down_without_an_engine_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from lab.errors import LabError
 from lab.fabric import (
+    address_command,
     bits_per_second,
     bridge_commands,
     cut_commands,
@@ -45,14 +49,28 @@ def test_new_host_gets_both_links_and_addresses() -> None:
         "ip link add spark1p1 mtu 9000 type veth peer name enP2p1s0f0np0 address 02:53:50:00:01:01 mtu 9000 netns 4711"
         in made
     )
-    assert "ip -n spark1 address replace 10.100.1.1/24 dev enP2p1s0f0np0" in made
+    assert any(line.endswith("|| ip -n spark1 address replace 10.100.1.1/24 dev enP2p1s0f0np0") for line in made)
 
 
 def test_links_that_are_there_are_not_made_again() -> None:
     made = lines(link_commands(HOST, 4711, {"eth0", "enp1s0f0np0"}))
     assert [line.split()[3] for line in made if line.startswith("ip link add")] == ["spark1p1"]
     assert [line for line in made if "delete" in line] == ["- ip link delete spark1p1"]
-    assert "ip -n spark1 address replace 10.100.0.1/24 dev enp1s0f0np0" in made
+    assert any(line.endswith("|| ip -n spark1 address replace 10.100.0.1/24 dev enp1s0f0np0") for line in made)
+
+
+@pytest.mark.parametrize(
+    ("configured", "printed"), [("", "10.100.0.1/24"), ("enp1s0f0np0", ""), ("enp1s0f1np1", "10.100.0.1/24")]
+)
+def test_address_is_left_to_a_host_that_configures_it(tmp_path: Path, configured: str, printed: str) -> None:
+    if configured:
+        folder = tmp_path / "proc/4711/root/etc/netplan"
+        folder.mkdir(parents=True)
+        (folder / "90-fabric.yaml").write_text(f"network: {{ethernets: {{{configured}: {{mtu: 9000}}}}}}\n")
+    shell, option, script = address_command(HOST, 4711, HOST.links[0])
+    script = script.replace("/proc/4711", f"{tmp_path}/proc/4711").replace("ip -n spark1 address replace", "echo")
+    done = subprocess.run([shell, option, script], capture_output=True, text=True, check=False)
+    assert done.stdout == (f"{printed} dev enp1s0f0np0\n" if printed else "")
 
 
 def test_cut_of_one_port() -> None:

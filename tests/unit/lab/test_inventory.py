@@ -35,6 +35,7 @@ def test_hosts_and_fabric_links() -> None:
     }
     assert sparks["vars"]["ansible_user"] == "nvidia"
     assert sparks["vars"]["ansible_python_interpreter"] == "/usr/bin/python3"
+    assert sparks["vars"]["preflight_disk_warn"] == sparks["vars"]["preflight_disk_fail"] == 1
 
 
 def test_host_keys_are_checked() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.host_image import nvidia_smi
 from lab.programs import HOST_IMAGE
 
 
@@ -113,3 +114,37 @@ def test_clock_lock() -> None:
     done = smi("-lgc", "0,2200")
     assert done.returncode == 0
     assert done.stdout.startswith('GPU clocks set to "(gpuClkMin 0, gpuClkMax 2200)" for GPU 0000000F:01:00.0\n')
+
+
+def test_a_failure_ends_every_call(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps({"failure": {"text": "Failed to initialize NVML: Unknown Error", "code": 255}}))
+    for arguments in (["-L"], [], ["--query-gpu=name", "--format=csv"]):
+        done = smi(*arguments, overrides=answers)
+        assert (done.returncode, done.stdout) == (255, "Failed to initialize NVML: Unknown Error\n")
+
+
+def test_processes_that_a_test_made_up(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.json"
+    process = {"pid": "4242", "process_name": "python3", "used_gpu_memory": "1024 MiB"}
+    answers.write_text(json.dumps({"processes": [process, {"pid": "7", "process_name": "Xorg"}]}))
+    query = "--query-compute-apps=pid,name,used_memory"
+    assert smi(query, "--format=csv", overrides=answers).stdout.splitlines() == [
+        "pid, process_name, used_gpu_memory [MiB]",
+        "4242, python3, 1024 MiB",
+        "7, Xorg, [N/A]",
+    ]
+    assert (
+        smi(query, "--format=csv,noheader,nounits", overrides=answers).stdout == "4242, python3, 1024\n7, Xorg, [N/A]\n"
+    )
+
+
+@pytest.mark.parametrize(("lock", "shown"), [("", "2411 MHz"), ("2200", "2200 MHz"), ("3000", "2411 MHz")])
+def test_the_lock_of_the_clock_shows_under_load(lock: str, shown: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(nvidia_smi, "CLOCK_LOCK", tmp_path / "lock")
+    monkeypatch.setattr(nvidia_smi, "OVERRIDES", tmp_path / "answers.json")
+    nvidia_smi.OVERRIDES.write_text(json.dumps({"clocks.current.sm": "2411 MHz", "utilization.gpu": "96 %"}))
+    if lock:
+        nvidia_smi.CLOCK_LOCK.write_text(lock)
+    query = ["--query-gpu=clocks.sm,utilization.gpu", "--format=csv,noheader"]
+    assert nvidia_smi.answer(query) == f"{shown}, 96 %"

@@ -30,7 +30,8 @@ class PretendedNetwork:
     def __call__(self, argv: Sequence[str]) -> tuple[int, str, str]:
         words = list(argv)
         if words[:2] == ["ip", "-json"]:
-            info = [{"local": one.split("/")[0], "prefixlen": int(one.split("/")[1])} for one in self.addresses]
+            pairs = [one.split("/") for one in self.addresses]
+            info = [{"local": address, "prefixlen": int(length)} for address, length in pairs]
             row = {"ifname": NAME, "mtu": self.mtu, "flags": ["UP"] if self.up else [], "addr_info": info}
             return 0, json.dumps([row]), ""
         if words[:2] == ["systemctl", "is-active"]:
