@@ -44,7 +44,8 @@ class ActionModule(ActionBase):
             # Within the time of the call the two clocks cannot be told apart.
             skew = min(answer["now"] - before, 0.0) + max(answer["now"] - after, 0.0)
             answer["facts"]["clock_skew"] = skew
-        return {**result, **answer}
+        # With -v the table has every check; the answer itself would bury it.
+        return {**result, **answer, "_ansible_verbose_override": True}
 
 
 def _links(variables: Mapping[str, Any], host: str) -> list[dict[str, str]]:

@@ -48,12 +48,13 @@ class ActionModule(ActionBase):
         plan = options["plan"]
         replicas = plan.get("replicas") or []
         facts = {host: one["facts"] for host, one in seen.items() if "facts" in one}
+        crossed = across.checks(facts, replicas)
         own = without_echoes(
             {host: _of_the_host(one) for host, one in seen.items()},
             {host: one["network"] for host, one in facts.items()},
+            crossed,
         )
-        checks = [*_of_the_plan(plan), *((host, check) for host in hosts for check in own[host])]
-        checks += across.checks(facts, replicas)
+        checks = [*_of_the_plan(plan), *((host, check) for host in hosts for check in own[host]), *crossed]
         found = preflight.findings(checks, hosts, options["ignore"], options["strict"])
         show(preflight.lines(found, self._display.verbosity > 0))
         if options["path"]:
@@ -61,7 +62,7 @@ class ActionModule(ActionBase):
             Path(options["path"]).write_text(f"{text}\n", encoding="utf-8")
         refused = preflight.refusals(found, hosts, replicas)
         counts = preflight.counts(found)
-        answer = {**result, "changed": False, "refused": refused, "counts": counts}
+        answer = {**result, "changed": False, "refused": refused, "counts": counts, "_ansible_verbose_override": True}
         if options["whole"] and refused:
             number = counts["failed"]
             answer["failed"] = True

@@ -27,7 +27,7 @@ OF_THE_MACHINE = ["memory.need", "memory.leftover", "memory.pressure"]
 #: What each fault is found as, on its host.
 FOUND: dict[str, dict[str, str]] = {
     "swap-on": {"memory.swap": "warn", "memory.swap_returns": "warn"},
-    "mtu-1500": {"network.mtu": "warn", "across.mtu": "fail"},
+    "mtu-1500": {"across.mtu": "fail"},
     "link-down": {"network.interface": "fail"},
     "cable-pulled": {"network.interface": "fail"},
     "wrong-subnet": {"network.address": "fail"},

@@ -46,13 +46,17 @@ def mtu(networks: Mapping[str, Mapping[str, Any]], replicas: Sequence[Mapping[st
 
 
 def without_echoes(
-    found: Mapping[str, Sequence[Check]], networks: Mapping[str, Mapping[str, Any]]
+    found: Mapping[str, Sequence[Check]],
+    networks: Mapping[str, Mapping[str, Any]],
+    across: Sequence[tuple[str, Check]] = (),
 ) -> dict[str, list[Check]]:
     """Name a cause once: a host that does not hear a peer says no more than the peer does of its own fault.
 
     :param found: the checks of each host
     :param networks: ``silent`` of each host: the peers that do not answer it as they should
+    :param across: what the comparison of the hosts has found; an MTU that it names is not named by the host, too
     """
+    told = {host for host, check in across if check.id == "across.mtu" and check.status == FAIL}
     causes = {
         host: next((one.id for one in checks if one.id in _CAUSES and one.status in (FAIL, WARN)), "")
         for host, checks in found.items()
@@ -62,9 +66,10 @@ def without_echoes(
         silent = networks.get(host, {}).get("silent", [])
         named = [f"{causes[peer]} of {peer}" for peer in silent if causes.get(peer)]
         echo = bool(silent) and len(named) == len(silent)
+        echoes = {"network.jumbo": ", ".join(named)} if echo else {}
+        echoes |= {"network.mtu": "across.mtu"} if host in told else {}
         result[host] = [
-            skipped(one.id, f"follows from {', '.join(named)}") if echo and one.id == "network.jumbo" else one
-            for one in checks
+            skipped(one.id, f"follows from {echoes[one.id]}") if one.id in echoes else one for one in checks
         ]
     return result
 

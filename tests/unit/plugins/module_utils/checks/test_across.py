@@ -195,3 +195,11 @@ def test_a_cause_is_named_once(cause: Check, silent: list[str], expected: Check)
     found = {"a": [cause], "b": [UP, JUMBO], "c": [UP]}
     result = across_network.without_echoes(found, {"b": {"silent": silent}, "c": {}})
     assert result == {"a": [cause], "b": [UP, expected], "c": [UP]}
+
+
+def test_an_mtu_that_differs_from_the_peers_is_named_once() -> None:
+    mtu = warned("network.mtu", "1500", "9000", "Set it")
+    found = {"a": [UP, mtu], "b": [UP, mtu]}
+    across = [("a", failed("across.mtu", "1500", "9000", "Set it"))]
+    result = across_network.without_echoes(found, {}, across)
+    assert result == {"a": [UP, skipped("network.mtu", "follows from across.mtu")], "b": [UP, mtu]}
