@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -32,7 +32,7 @@ class ActionModule(ActionBase):
         plan = self._task.args.get("plan") or {}
         rank = (plan.get("ranks") or {}).get(host) or {}
         # Hosts that --limit leaves out have links, too.
-        links = {other: _links(hostvars[other], other) for other in _group(task_vars)}
+        links = _Links(hostvars, _group(task_vars))
         arguments = {name: value for name, value in self._task.args.items() if name != "plan"}
         arguments |= {"rank": rank, "want": wanted(host, rank, links)}
         if rank:
@@ -48,12 +48,26 @@ class ActionModule(ActionBase):
         return {**result, **answer, "_ansible_verbose_override": True}
 
 
-def _links(variables: Mapping[str, Any], host: str) -> list[dict[str, str]]:
-    """The fabric links of a host; what is wrong with them is for the plan to say."""
-    try:
-        return read_links(variables.get("fabric_links"), host)[0]
-    except AnsibleError:
-        return []
+class _Links(Mapping[str, "list[dict[str, str]]"]):
+    """The fabric links of hosts, each read when it is asked for: among many hosts, reading all for each takes long."""
+
+    def __init__(self, hostvars: Mapping[str, Any], hosts: list[str]) -> None:
+        self._hostvars = hostvars
+        self._hosts = hosts
+
+    def __getitem__(self, host: str) -> list[dict[str, str]]:
+        if host not in self._hosts:
+            raise KeyError(host)
+        try:
+            return read_links(self._hostvars[host].get("fabric_links"), host)[0]
+        except AnsibleError:
+            return []  # the plan says what is wrong with it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hosts)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
 
 
 def _group(task_vars: dict[str, Any]) -> list[str]:

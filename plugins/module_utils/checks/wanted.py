@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 GID_INDEX = "NCCL_IB_GID_INDEX"
@@ -51,12 +52,13 @@ def peers(
     found = []
     for link in own:
         network = ipaddress.ip_interface(link["address"]).network
-        there = [
+        there = (
             {"host": other, "address": str(address.ip), "interface": link["interface"], "must": bool(together)}
             for other in (together or others)
             if other != host
             for address in [ipaddress.ip_interface(far["address"]) for far in links.get(other, ())]
             if address.ip in network
-        ]
-        found += there if together else there[:1]
+        )
+        # Only as far as needed: the links of each further host may cost time to read.
+        found += there if together else islice(there, 1)
     return found
