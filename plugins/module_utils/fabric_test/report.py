@@ -14,7 +14,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test.host 
 from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test.orders import RDMA_LATENCY
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
 
-HEADER = ("PAIR", "TEST", "OVER", "MEASURED", "GOOD ON A SPARK")
+HEADER = ("pair", "test", "over", "measured", "good on a Spark")
 
 
 def data(

@@ -96,7 +96,7 @@ def test_the_table() -> None:
     ]
     rows = row([plain("tcp", 9.41, "enp1s0f0np0", retransmits=3), *skipped])
     assert report.lines(rows, ["A note."]) == [
-        "PAIR             TEST                OVER         MEASURED                            GOOD ON A SPARK",
+        "pair             test                over         measured                            good on a Spark",
         "---------------  ------------------  -----------  ----------------------------------  ---------------",
         "spark1 - spark2  TCP (iperf3)        enp1s0f0np0  9.41 Gb/s, 3 resent                 96-110 Gb/s",
         "spark1 - spark2  RDMA (ib_write_bw)               skipped: spark1 has no RDMA device",
