@@ -51,7 +51,7 @@ lint: venv ## ruff, yamllint and ansible-lint
 unit: venv ## Unit tests of plugins, lab and tools
 	@python -m pytest tests/unit tests/field $(ARGS)
 
-sanity: venv ## ansible-test: sanity, and the units on the oldest and the newest Python at hand
+sanity: venv ## ansible-test: sanity, and the units on the oldest Python at hand
 	@$(CHECK) --only ansible-test
 
 docs-lint: venv ## Documentation of plugins and roles, and the changelog

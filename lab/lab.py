@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SSHD_SECONDS = 90.0
-SWAP_SECONDS = 300.0
+SWAP_SECONDS = 1200.0
 DOCKER_SECONDS = 120
 # One command instead of many: the host itself looks every 0.2 s whether its Docker answers.
 DOCKER_WAIT = (

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 SLOTS = 2
+# Light labs wait for each other, for seconds to pass and for ssh: three of them fill the two cores.
+LIGHT_SLOTS = 3
 
 
 class Kind(Enum):
     """What a step takes from the machine."""
 
     STATIC = "static"  # reads files: one core at most, little memory
-    LAB = "lab"  # light hosts and the engine double: fine beside another one of its kind
+    LAB = "lab"  # light hosts and the engine double: fine beside others of its kind
     HEAVY = "heavy"  # real vLLM or the making of images: both cores and most of the memory, never beside another lab
 
 
@@ -32,7 +34,8 @@ class Step:
 
 def fits(step: Step, running: Sequence[Step]) -> bool:
     """Say whether a step may start beside those that run."""
-    if len(running) >= SLOTS:
+    light = all(other.kind is Kind.LAB for other in (step, *running))
+    if len(running) >= (LIGHT_SLOTS if light else SLOTS):
         return False
     labs = [other for other in running if other.kind is not Kind.STATIC]
     if step.kind is Kind.HEAVY:
@@ -46,7 +49,7 @@ def next_step(pending: Sequence[Step], running: Sequence[Step]) -> Step | None:
     """Return the step to start now, or None when a running one has to end first.
 
     The labs are the long way, so one of them always runs, and static steps go beside it; only when these are used up,
-    two light labs run side by side.
+    light labs run side by side.
     """
     lab_runs = any(step.kind is not Kind.STATIC for step in running)
     able = [step for step in pending if fits(step, running)]

@@ -55,12 +55,23 @@ def molecule_steps(checkout: Path) -> list[Step]:
     return steps
 
 
+def lab_test_steps(checkout: Path) -> list[Step]:
+    """Return one step, with a lab of its own, for each file of `tests/lab`; what has more to say takes longer."""
+    files = sorted(checkout.glob("tests/lab/test_*.py"), key=lambda path: -path.stat().st_size)
+    steps = []
+    for path in files:
+        word = path.stem.removeprefix("test_")
+        environment = ("env", f"DGXSPARK_TEST_LAB=test-{word.replace('_', '-')}")
+        command = (*environment, PYTHON, "-m", "pytest", str(path.relative_to(checkout)))
+        steps.append(Step(f"lab test {word}", command, Kind.LAB, LAB_LIMIT))
+    return steps
+
+
 def lab_steps(checkout: Path) -> list[Step]:
     """Return the checks that need containers, in the order in which they should start."""
     # Long ones first, so that short scenarios fill the other lane.
     chaos = Step("chaos", (PYTHON, "-m", "pytest", "tests/chaos"), Kind.LAB, LAB_LIMIT)
-    tests = Step("lab tests", (PYTHON, "-m", "pytest", "tests/lab"), Kind.LAB, LAB_LIMIT)
-    return in_order([engine_step(), chaos, tests, *molecule_steps(checkout)])
+    return in_order([engine_step(), chaos, *lab_test_steps(checkout), *molecule_steps(checkout)])
 
 
 def all_steps(checkout: Path) -> list[Step]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.ansible_test import CONTROLLER, child_environment, ends, pip_version, shim_name, stale_files, units_command
+from tools.ansible_test import CONTROLLER, child_environment, pip_version, shim_name, stale_files, units_command
 from tools.get_pip import wanted_packages
 from tools.pythons import candidates, parse_probe
 
@@ -65,11 +65,3 @@ def test_newest_kept_python_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         interpreter.touch()
     found = [Path(path).parents[1].name for path in candidates("3.12", tmp_path, None)]
     assert found == ["3.12.10", "3.12.9"]
-
-
-@pytest.mark.parametrize(
-    ("versions", "chosen"),
-    [(["3.10", "3.11", "3.13"], ["3.10", "3.13"]), (["3.11"], ["3.11"]), ([], [])],
-)
-def test_the_oldest_and_the_newest_python(versions: list[str], chosen: list[str]) -> None:
-    assert ends(versions) == chosen

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tools.lanes import SLOTS, Kind, Step, fits, in_order, next_step
+from tools.lanes import LIGHT_SLOTS, Kind, Step, fits, in_order, next_step
 
 STATIC = Step("static", ("true",))
 STATIC2 = Step("static2", ("true",))
@@ -23,7 +23,7 @@ def starts(pending: list[Step]) -> list[tuple[str, tuple[str, ...]]]:
             pending.remove(step)
             seen.append((step.name, tuple(other.name for other in running)))
             running.append(step)
-        assert 0 < len(running) <= SLOTS
+        assert 0 < len(running) <= LIGHT_SLOTS
         running.pop(0)
     return seen
 
@@ -34,6 +34,12 @@ def test_heavy_goes_beside_static_only() -> None:
     assert not fits(LAB, [HEAVY])
     assert not fits(HEAVY2, [HEAVY])
     assert fits(LAB2, [LAB])
+
+
+def test_three_light_labs_and_no_more() -> None:
+    assert fits(LAB, [LAB2, LAB2])
+    assert not fits(LAB, [LAB2, LAB2, LAB2])
+    assert not fits(LAB, [LAB2, STATIC])
 
 
 def test_no_more_than_two() -> None:

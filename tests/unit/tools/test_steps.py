@@ -21,6 +21,13 @@ def scenario(checkout: Path, name: str, converge: str) -> None:
     (folder / "converge.yml").write_text(converge, encoding="utf-8")
 
 
+def lab_test(checkout: Path, name: str, text: str) -> None:
+    """Write a file of lab tests."""
+    folder = checkout / "tests" / "lab"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"test_{name}.py").write_text(text, encoding="utf-8")
+
+
 def test_every_scenario_is_a_step_and_the_real_engine_is_heavy(tmp_path: Path) -> None:
     scenario(tmp_path, "default", "engine: double\n")
     scenario(tmp_path, "vllm_tp1", "engine: vllm-cpu\n")
@@ -31,7 +38,10 @@ def test_every_scenario_is_a_step_and_the_real_engine_is_heavy(tmp_path: Path) -
 
 def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     scenario(tmp_path, "default", "engine: double\n")
-    assert [step.name for step in lab_steps(tmp_path)] == [ENGINE_STEP, "chaos", "lab tests", "molecule default"]
+    lab_test(tmp_path, "hosts", "pass\n")
+    lab_test(tmp_path, "all_playbooks", "pass\npass\n")
+    names = [step.name for step in lab_steps(tmp_path)]
+    assert names == [ENGINE_STEP, "chaos", "lab test all_playbooks", "lab test hosts", "molecule default"]
     assert lab_steps(tmp_path)[0].kind is Kind.HEAVY
 
 
@@ -47,9 +57,10 @@ def test_scenario_kind() -> None:
 
 
 def test_choice_by_word(tmp_path: Path) -> None:
+    lab_test(tmp_path, "hosts", "pass\n")
     steps = all_steps(tmp_path)
     assert [step.name for step in chosen_steps(steps, ["ruff"])] == ["ruff check", "ruff format"]
-    assert [step.name for step in chosen_steps(steps, ["lab tests"])] == [ENGINE_STEP, "lab tests"]
+    assert [step.name for step in chosen_steps(steps, ["lab test"])] == [ENGINE_STEP, "lab test hosts"]
     assert chosen_steps(steps, []) == steps
 
 
