@@ -22,8 +22,8 @@ from tools.collection_tree import CHECKOUT, collection_folder, copy_files, liste
 from tools.pythons import find_pythons
 
 CONTROLLER = f"{sys.version_info.major}.{sys.version_info.minor}"
-# What runs in hosts must also work there: DGX OS 7 has 3.12, older and newer images 3.10 and 3.13. Sanity takes all that
-# are at hand, the units the oldest: `make unit` runs them on the controller's, and the lab has 3.13.
+# What runs in hosts must also work there: DGX OS 7 has 3.12, older and newer images 3.10 and 3.13. Sanity takes all
+# at hand, the units the oldest: `make unit` runs them on the controller's, and the lab's hosts have 3.13.
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 UNIT_TARGET = "tests/unit/plugins/"
 KEPT = ("tests/output",)  # environments and results of ansible-test itself
