@@ -43,8 +43,13 @@ class ActionModule(ActionBase):
             msg = f"preflight_ignore has {', '.join(wrong)}, wanted ids of checks: {', '.join(IDS)}. Correct them."
             return {**result, "failed": True, "msg": msg}
         task_vars = task_vars or {}
-        hosts = list(task_vars["ansible_play_hosts_all"])
-        seen = {host: task_vars["hostvars"][host].get(options["result_variable"]) or {} for host in hosts}
+        hostvars = task_vars["hostvars"]
+        answers = {
+            host: hostvars[host].get(options["result_variable"]) or {} for host in task_vars["ansible_play_hosts_all"]
+        }
+        # Nobody looked at hosts that were left out.
+        seen = {host: answer for host, answer in answers.items() if not answer.get("skipped")}
+        hosts = list(seen)
         plan = options["plan"]
         replicas = plan.get("replicas") or []
         facts = {host: one["facts"] for host, one in seen.items() if "facts" in one}

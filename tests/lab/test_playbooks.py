@@ -248,6 +248,13 @@ def test_one_host_by_limit(virgin: Controller) -> None:
     assert virgin.containers() == ["dgxspark-tp1-1-r0"]
 
 
+def test_the_first_host_may_have_nothing_to_serve(virgin: Controller) -> None:
+    layout = {"serving_deployments": [{"name": "chat", "replicas": [["spark2"]]}]}
+    ended = virgin.play("deploy-tp1.yml", "-e", json.dumps(layout))
+    assert ended.code == 0, ended.text
+    assert virgin.containers() == ["dgxspark-chat-0-r0"]
+
+
 def test_a_flag_that_changes_recreates_the_engine(deployed: Controller) -> None:
     before = deployed.engines()
     ended = deployed.play("deploy-tp1.yml", "-e", json.dumps({"serving_env": {"MARK": "1"}}))

@@ -113,3 +113,10 @@ def test_the_file_has_all(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     assert [check["id"] for check in document["hosts"]["a"]] == ["host.reachable", "docker.engine"]
     assert document["failed"] == 0
+
+
+def test_a_host_that_was_left_out_is_no_finding(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    result = report({"a": {"skipped": True, "changed": False}, "b": answer(BAD)}, path=str(path))
+    assert list(result["refused"]) == ["b"]
+    assert list(json.loads(path.read_text(encoding="utf-8"))["hosts"]) == ["b"]
