@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A playbook's wall clock and CPU as a multiple of one `ansible -m ping` over the same light lab hosts.
+"""A playbook's wall clock and CPU as a multiple of one `ansible -m ping` over the same hosts of a lab.
 
 Ping and playbook take turns, several rounds. Warm rounds find Ansible's ssh connections open, cold ones find none. Wall
 clock and the controller's CPU (Ansible and its ssh clients) are medians.
@@ -80,13 +80,28 @@ def row(hosts: int, connections: str, pings: Sequence[Cost], plays: Sequence[Cos
     )
 
 
-def measure(lab_name: str, playbook: str, hosts: int, rounds: int, inventory: Path) -> list[tuple[str, ...]]:
+@dataclass(frozen=True)
+class Subject:
+    """What is measured.
+
+    :ivar lab: name of the lab
+    :ivar arguments: more arguments of ansible-playbook
+    :ivar light: whether hosts without systemd do
+    """
+
+    lab: str
+    playbook: str
+    arguments: tuple[str, ...] = ()
+    light: bool = False
+
+
+def measure(subject: Subject, hosts: int, rounds: int, inventory: Path) -> list[tuple[str, ...]]:
     """Measure one number of hosts, in a lab of its own that is taken down afterwards; the first run counts for none."""
-    lab = Lab(ensure_engine(), lab_name)
+    lab = Lab(ensure_engine(), subject.lab)
     ping = ("ansible", "-i", str(inventory), "sparks", "-m", "ansible.builtin.ping")
-    play = ("ansible-playbook", "-i", str(inventory), playbook)
+    play = ("ansible-playbook", "-i", str(inventory), subject.playbook, *subject.arguments)
     try:
-        lab.up(hosts, [ENGINES["double"]], inventory, light=True)
+        lab.up(hosts, [ENGINES["double"]], inventory, light=subject.light)
         rows = []
         with own_control_folder() as warm:
             run(play, warm)
@@ -104,18 +119,18 @@ def measure(lab_name: str, playbook: str, hosts: int, rounds: int, inventory: Pa
         lab.down()
 
 
-def main(lab_name: str, playbook: str, description: str) -> None:
+def main(subject: Subject, description: str, hosts: Sequence[int]) -> None:
     """Measure a playbook on several numbers of hosts, as the command line says."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--hosts", type=int, nargs="+", default=[2, 8, 32])
+    parser.add_argument("--hosts", type=int, nargs="+", default=list(hosts))
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     rows = []
     was_there = connect() is not None
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for hosts in options.hosts:
-                rows += measure(lab_name, playbook, hosts, options.rounds, Path(folder, "inventory"))
+            for number in options.hosts:
+                rows += measure(subject, number, options.rounds, Path(folder, "inventory"))
                 print("\n".join(table(HEADER, rows)), flush=True)
     finally:
         if not was_there:
@@ -123,5 +138,5 @@ def main(lab_name: str, playbook: str, description: str) -> None:
     today = datetime.datetime.now(tz=datetime.timezone.utc).date()
     made = f"{today}, {os.cpu_count()} cores, hosts on the same machine, median of {options.rounds} rounds"
     with RESULTS.open("a", encoding="utf-8") as file:
-        file.write(f"\n### {playbook} against one ping: {made}\n\n```text\n")
+        file.write(f"\n### {subject.playbook} against one ping: {made}\n\n```text\n")
         file.write("\n".join(table(HEADER, rows)) + "\n```\n")

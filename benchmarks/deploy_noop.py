@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from benchmarks.against_ping import main
+from benchmarks.against_ping import Subject, main
 
 if __name__ == "__main__":
-    main("noop", "deploy-tp1.yml", __doc__)
+    main(Subject("noop", "deploy-tp1.yml"), __doc__, (2, 8))
