@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test.all_gather import Choice
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
-from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, Unreadable, read
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, read
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
 
 class ActionModule(ActionBase):
@@ -57,7 +57,7 @@ class ActionModule(ActionBase):
         )
         wish = plan.Wish(options["pairs"], options["seconds"], options["streams"], options["disturb"])
         replicas = [replica["hosts"] for replica in serving.get("replicas") or []]
-        links = {host: _variable(hostvars[host], "fabric_links") for host in looks}
+        links = {host: variable(hostvars[host], "fabric_links") for host in looks}
         try:
             made = plan.make(links, looks, replicas, wish, choice)
         except (ConfigurationError, RuntimeError) as error:
@@ -69,23 +69,16 @@ def _image(rank: Mapping[str, Any] | None) -> str:
     return str(rank["container"]["image"]) if rank else ""
 
 
-def _variable(host_variables: Mapping[str, Any], name: str) -> Any:
-    try:
-        return host_variables.get(name)
-    except AnsibleError as error:
-        return Unreadable(" ".join(str(error).split()))
-
-
 def _gid_index(host_variables: Mapping[str, Any]) -> int | None:
     name = "fabric_gid_index"
-    index: int | None = read(BY_NAME[name], _variable(host_variables, name), name)[0]
+    index: int | None = read(BY_NAME[name], variable(host_variables, name), name)[0]
     return index
 
 
 def _transport(hostvars: Mapping[str, Any], looks: Mapping[str, Any]) -> str:
     name = "serving_transport"
     first = next(iter(looks), None)
-    return str(read(BY_NAME[name], _variable(hostvars[first], name) if first else None, name)[0])
+    return str(read(BY_NAME[name], variable(hostvars[first], name) if first else None, name)[0])
 
 
 def _notes(serving: Mapping[str, Any]) -> list[str]:

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test import report
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import save, show
 
 
 class ActionModule(ActionBase):
@@ -41,7 +39,7 @@ class ActionModule(ActionBase):
         lines = report.lines(rows, plan["notes"])
         show(lines)
         if options["path"]:
-            Path(options["path"]).write_text(json.dumps({"pairs": rows}, indent=2) + "\n", encoding="utf-8")
+            save(options["path"], {"pairs": rows})
         bad = report.bad(rows)
         failure = {"failed": True, "msg": bad} if bad else {}
         return {**result, "changed": False, "pairs": rows, "lines": lines, **failure}

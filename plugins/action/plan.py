@@ -17,7 +17,8 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
 from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request
-from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, BY_SHORT, Unreadable
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, BY_SHORT
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
 COLLECTION = Path(__file__).resolve().parents[2]
 ROLES = COLLECTION / "roles"
@@ -94,11 +95,5 @@ def _variables(host_variables: Mapping[str, Any]) -> dict[str, Any]:
     """All variable names of a host; values only of those that the plan reads, for templating costs time."""
     found: dict[str, Any] = {}
     for name in host_variables:
-        if name not in READ:
-            found[name] = None
-            continue
-        try:
-            found[name] = host_variables[name]
-        except AnsibleError as error:
-            found[name] = Unreadable(" ".join(str(error).split()))
+        found[name] = variable(host_variables, name) if name in READ else None
     return found

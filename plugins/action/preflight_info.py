@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.wanted import wanted
 from ansible_collections.dgxspark.serving.plugins.module_utils.rank_state import sha256
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import read_links
 from ansible_collections.dgxspark.serving.plugins.plugin_utils import rank_files
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
 MODULE = "dgxspark.serving.preflight_info"
 
@@ -58,10 +58,8 @@ class _Links(Mapping[str, "list[dict[str, str]]"]):
     def __getitem__(self, host: str) -> list[dict[str, str]]:
         if host not in self._hosts:
             raise KeyError(host)
-        try:
-            return read_links(self._hostvars[host].get("fabric_links"), host)[0]
-        except AnsibleError:
-            return []  # the plan says what is wrong with it
+        # What is wrong with them is for the plan to say.
+        return read_links(variable(self._hostvars[host], "fabric_links"), host)[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._hosts)

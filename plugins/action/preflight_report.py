@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -17,7 +15,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.checks.across_net
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, failed, passed
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.ids import IDS, unknown
 from ansible_collections.dgxspark.serving.plugins.module_utils.report import preflight
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import save, show
 
 
 class ActionModule(ActionBase):
@@ -63,8 +61,7 @@ class ActionModule(ActionBase):
         found = preflight.findings(checks, hosts, options["ignore"], options["strict"])
         show(preflight.lines(found, self._display.verbosity > 0))
         if options["path"]:
-            text = json.dumps(preflight.document(found, hosts), indent=2, ensure_ascii=False)
-            Path(options["path"]).write_text(f"{text}\n", encoding="utf-8")
+            save(options["path"], preflight.document(found, hosts))
         refused = preflight.refusals(found, hosts, replicas)
         counts = preflight.counts(found)
         answer = {**result, "changed": False, "refused": refused, "counts": counts, "_ansible_verbose_override": True}

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.report import status
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import save, show
 
 
 class ActionModule(ActionBase):
@@ -41,5 +39,5 @@ class ActionModule(ActionBase):
         lines = status.lines(rows)
         show(lines)
         if options["path"]:
-            Path(options["path"]).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+            save(options["path"], rows)
         return {**result, "changed": False, "lines": lines, "ranks": rows}

@@ -8,13 +8,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import look
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts.raw import MISSING, Output, Raw, Sources
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import write_part
 
 RECORDS = "/var/lib/dgxspark-serving/host"
 
@@ -34,20 +34,8 @@ class HostFiles:
 
     def run(self, argv: Sequence[str]) -> Output:
         """Run a command in English, for as long as it takes."""
-        path = os.pathsep.join([os.environ.get("PATH", os.defpath), *look.SBIN])
-        try:
-            done = subprocess.run(
-                list(argv),
-                env={**os.environ, "LC_ALL": "C", "PATH": path},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-        except FileNotFoundError:
-            return Output(MISSING, err=f"there is no {argv[0]}")
-        return Output(done.returncode, done.stdout, done.stderr)
+        done = look.run(argv)
+        return Output(MISSING, err=f"there is no {argv[0]}") if done == Output(MISSING) else done
 
     def look(self, sources: Sources) -> Raw:
         """Read what is named, under the root."""
@@ -79,12 +67,7 @@ class HostFiles:
         """
         path = self.path(absolute).resolve()
         content = text.encode("utf-8", "surrogateescape")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        with open(part, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
+        part = write_part(path, content)
         if path.exists():
             old = path.stat()
             os.chown(part, old.st_uid, old.st_gid)

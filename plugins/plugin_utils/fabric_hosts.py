@@ -9,10 +9,9 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError
-
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
-from ansible_collections.dgxspark.serving.plugins.module_utils.variables import Unreadable, read_links
+from ansible_collections.dgxspark.serving.plugins.module_utils.variables import read_links
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
 
 def fabric_links(task_vars: Mapping[str, Any], group: str) -> tuple[dict[str, list[dict[str, str]]], list[Fault]]:
@@ -23,11 +22,7 @@ def fabric_links(task_vars: Mapping[str, Any], group: str) -> tuple[dict[str, li
     known: dict[str, list[dict[str, str]]] = {}
     faults: list[Fault] = []
     for host in dict.fromkeys([*task_vars["groups"].get(group, []), task_vars["inventory_hostname"]]):
-        try:
-            value = task_vars["hostvars"][host].get("fabric_links")
-        except AnsibleError as error:
-            value = Unreadable(" ".join(str(error).split()))
-        links, wrong = read_links(value, host)
+        links, wrong = read_links(variable(task_vars["hostvars"][host], "fabric_links"), host)
         # As the kernel writes it, so that it is found again there.
         known[host] = [{**link, "address": str(ipaddress.ip_interface(link["address"]))} for link in links]
         faults += wrong

@@ -24,7 +24,7 @@ def look(sources: Sources) -> Raw:
     """Read files, resolve links and run commands, these side by side."""
     files, denied = _read(sources.files)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        outputs = dict(zip(sources.commands, pool.map(_run, sources.commands.values()), strict=True))
+        outputs = dict(zip(sources.commands, pool.map(_in_time, sources.commands.values()), strict=True))
     links = {path: os.path.realpath(path) for path in _there(sources.links) if os.path.lexists(path)}
     return Raw(files, links, outputs, frozenset(denied))
 
@@ -45,7 +45,15 @@ def _read(patterns: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     return files, denied
 
 
-def _run(argv: Sequence[str]) -> Output:
+def _in_time(argv: Sequence[str]) -> Output:
+    return run(argv, SECONDS)
+
+
+def run(argv: Sequence[str], seconds: float | None = None) -> Output:
+    """Run a command in English.
+
+    :param seconds: after which it is ended; None for as long as it takes
+    """
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *SBIN])
     environment = {**os.environ, "LC_ALL": "C", "PATH": path}
     try:
@@ -56,7 +64,7 @@ def _run(argv: Sequence[str]) -> Output:
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
     except FileNotFoundError:
@@ -64,5 +72,5 @@ def _run(argv: Sequence[str]) -> Output:
     except PermissionError as error:
         return Output(126, err=str(error))
     except subprocess.TimeoutExpired:
-        return Output(LATE, err=f"no answer in {SECONDS:.0f} s")
+        return Output(LATE, err=f"no answer in {seconds:.0f} s")
     return Output(done.returncode, done.stdout, done.stderr)

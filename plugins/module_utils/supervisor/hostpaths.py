@@ -95,8 +95,8 @@ class HostPaths:
         return self.run / "change.guard"
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees all of the old or all of the new one, also after power is lost.
+def write_part(path: Path, content: bytes) -> Path:
+    """Write what a file is to hold beside it, to the disk, and return where; the folder is made if needed.
 
     :raises OSError: when the file system does not take it
     """
@@ -106,6 +106,15 @@ def write_whole(path: Path, content: bytes) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
+    return part
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees all of the old or all of the new one, also after power is lost.
+
+    :raises OSError: when the file system does not take it
+    """
+    part = write_part(path, content)
     os.chmod(part, 0o644)
     os.replace(part, path)
     folder = os.open(path.parent, os.O_RDONLY)
