@@ -12,9 +12,10 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import layout, model_reference, recipe
+from ansible_collections.dgxspark.serving.plugins.module_utils import layout, recipe
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.ranks import (
     ENGINES,
     Placed,
@@ -171,9 +172,7 @@ def _place(request: Request) -> tuple[list[Placed], list[Fault]]:
     return [replica for replica in placed if set(replica.hosts) <= set(request.hosts)], faults
 
 
-def _model(
-    request: Request, replica: Placed, found: Settings
-) -> tuple[model_reference.ModelReference | None, list[Fault]]:
+def _model(request: Request, replica: Placed, found: Settings) -> tuple[reference.ModelReference | None, list[Fault]]:
     text, place, host = where(request, replica.entry, replica.hosts[0], BY_KEY["model"])
     recipe_text = where(request, replica.entry, replica.hosts[0], BY_KEY["recipe"])[0]
     model = found.values["model"]
@@ -183,7 +182,7 @@ def _model(
         remedy = "Set serving_model for the host or its group, or give -e model=ORG/NAME"
         return None, [Fault(place, "neither a model nor a recipe", "one of them", remedy, host)]
     try:
-        return model_reference.parse(model), []
+        return reference.parse(model), []
     except ValueError:
         wanted = "a Hugging Face id (ORG/NAME) or an absolute path on the host"
         return None, [Fault(place, show(model), wanted, f"Set it to {wanted}", host)]

@@ -15,7 +15,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.engines import sg
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group, Member
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.layout import Entry
-from ansible_collections.dgxspark.serving.plugins.module_utils.model_reference import ModelReference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import ModelReference
 
 ENGINES = {"vllm": vllm, "sglang": sglang}
 

@@ -58,7 +58,7 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_look
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import look as model_look
 
 
 def main() -> None:

@@ -137,12 +137,13 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_look, preflight_look, rank_look, tuning
+from ansible_collections.dgxspark.serving.plugins.module_utils import preflight_look, rank_look, tuning
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks import judge, planned, want
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, skipped
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import image_versions
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import look as model_look
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
 
 SILENT = "Docker does not answer"

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_reference, recipe
+from ansible_collections.dgxspark.serving.plugins.module_utils import recipe
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import sglang, vllm
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_KEY, read
 from lab.engines import engine as lab_engine
 from lab.engines.vllm_cpu_image import REFERENCE
@@ -40,7 +41,7 @@ def test_an_engine_takes_every_recipe(path: Path) -> None:
     assert engine.argument_faults(resolved.engine_args, "engine_args", "") == []
     for key, value in resolved.settings.items():
         assert read(BY_KEY[key], value, key)[1] is None
-    model_reference.parse(resolved.model)
+    reference.parse(resolved.model)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

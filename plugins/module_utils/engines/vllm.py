@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
-from ansible_collections.dgxspark.serving.plugins.module_utils.model_reference import HUB_MOUNT, ModelReference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import HUB_MOUNT, ModelReference
 
 # Set by name: some images' entrypoint is a shell or swallows the command.
 ENTRYPOINT = ["vllm"]

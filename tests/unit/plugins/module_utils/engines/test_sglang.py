@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import sglang
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group, Member
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
 SETTINGS = {
     "served_model_name": "qwen",
@@ -26,7 +26,7 @@ SETTINGS = {
     "env": {},
 }
 TP2 = {**SETTINGS, "tensor_parallel_size": 2}
-HUB = model_reference.parse("Qwen/Qwen3-8B")
+HUB = reference.parse("Qwen/Qwen3-8B")
 ALONE = Group((Member("spark-a", "", (), ()),), "")
 PAIR = Group(
     (

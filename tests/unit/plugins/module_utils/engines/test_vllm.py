@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import vllm
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group, Member
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
 SETTINGS = {
     "served_model_name": "qwen",
@@ -27,7 +27,7 @@ SETTINGS = {
     "engine_args": {},
     "env": {},
 }
-HUB = model_reference.parse("Qwen/Qwen3-8B")
+HUB = reference.parse("Qwen/Qwen3-8B")
 
 ALONE = Group((Member("spark-a", "", (), ()),), "")
 PAIR = Group(
@@ -316,7 +316,7 @@ def test_an_id_is_served_from_the_mounted_cache_m16() -> None:
 
 
 def test_a_path_needs_no_cache() -> None:
-    found = vllm.rank_container(PAIR, 0, model_reference.parse("/srv/models/qwen"), MP)
+    found = vllm.rank_container(PAIR, 0, reference.parse("/srv/models/qwen"), MP)
     assert found["command"][:2] == ["serve", "/models/qwen"]
     assert "HF_HUB_CACHE" not in found["env"]
 

@@ -11,7 +11,7 @@ import pwd
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import hub_cache, model_files, model_reference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import files, hub_cache, reference
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def look(text: str, cache_dir: str) -> Found:
     :param cache_dir: the Hugging Face cache; empty for where ``huggingface_hub`` would look
     :raises ValueError: it is neither a path nor an id
     """
-    model = model_reference.parse(text)
+    model = reference.parse(text)
     path, mount, problems = _folder(model, cache_dir)
     if not problems:
         try:
-            problems = model_files.problems(_sizes(path), _wanted_shards(path))
+            problems = files.problems(_sizes(path), _wanted_shards(path))
         except (OSError, ValueError) as error:
             problems = [f"cannot be read: {error}"]
     return Found(model.text, path, mount, problems)
@@ -55,7 +55,7 @@ def login_home() -> str:
         return str(Path.home())
 
 
-def _folder(model: model_reference.ModelReference, cache_dir: str) -> tuple[str, str, list[str]]:
+def _folder(model: reference.ModelReference, cache_dir: str) -> tuple[str, str, list[str]]:
     """The model's folder, what to mount, and why there is no folder."""
     if model.is_path:
         return model.text, model.text, [] if Path(model.text).is_dir() else [f"no folder {model.text}"]
@@ -92,6 +92,6 @@ def _sizes(folder: str) -> dict[str, int | None]:
 def _wanted_shards(folder: str) -> list[str] | None:
     """Weight files that the folder's index names; None without an index."""
     try:
-        return model_files.shards(json.loads(Path(folder, model_files.INDEX).read_text(encoding="utf-8")))
+        return files.shards(json.loads(Path(folder, files.INDEX).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None

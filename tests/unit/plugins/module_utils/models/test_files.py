@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_files
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import files
 
 WHOLE = {"config.json": 9, "tokenizer.json": 9, "model.safetensors": 9}
 
 
 def test_complete() -> None:
-    assert model_files.problems(WHOLE, None) == []
+    assert files.problems(WHOLE, None) == []
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def test_complete() -> None:
     ids=["dangling M01", "empty", "no weights", "no tokenizer", "no config", "shards M06"],
 )
 def test_problems(sizes: dict[str, int | None], shards: list[str] | None, problem: str) -> None:
-    assert model_files.problems(sizes, shards) == [problem]
+    assert files.problems(sizes, shards) == [problem]
 
 
 def test_shards_are_named_once() -> None:
-    assert model_files.shards({"weight_map": {"x": "b", "y": "a", "z": "b"}}) == ["a", "b"]
-    assert model_files.shards({}) == []
+    assert files.shards({"weight_map": {"x": "b", "y": "a", "z": "b"}}) == ["a", "b"]
+    assert files.shards({}) == []

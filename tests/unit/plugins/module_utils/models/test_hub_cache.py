@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import hub_cache
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import hub_cache
 
 ENVIRONMENT = {
     "HF_HUB_CACHE": "/a",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_look
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import look
 
 SHARD = b"\x02\x00\x00\x00\x00\x00\x00\x00{}"
 
@@ -32,52 +32,52 @@ def complete(folder: Path) -> None:
 
 def test_a_path(tmp_path: Path) -> None:
     complete(tmp_path)
-    assert model_look.look(str(tmp_path), "") == model_look.Found(str(tmp_path), str(tmp_path), str(tmp_path), [])
+    assert look.look(str(tmp_path), "") == look.Found(str(tmp_path), str(tmp_path), str(tmp_path), [])
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     path = str(tmp_path / "none")
-    assert model_look.look(path, "").problems == [f"no folder {path}"]
+    assert look.look(path, "").problems == [f"no folder {path}"]
 
 
 def test_neither_a_path_nor_an_id() -> None:
     with pytest.raises(ValueError):
-        model_look.look("no id", "")
+        look.look("no id", "")
 
 
 def test_an_id_is_found_in_the_users_cache_on_this_host_m03(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     folder = repository(tmp_path)
-    found = model_look.look("org/name", "")
+    found = look.look("org/name", "")
     assert (found.path, found.mount) == (str(folder / "snapshots" / "abc"), str(tmp_path))
 
 
 def test_an_id_without_a_snapshot(tmp_path: Path) -> None:
     folder = repository(tmp_path)
     (folder / "refs" / "main").write_text("other")
-    assert model_look.look("org/name", str(tmp_path)).problems == [f"no snapshot in {folder} that refs/main names"]
+    assert look.look("org/name", str(tmp_path)).problems == [f"no snapshot in {folder} that refs/main names"]
 
 
 def test_links_are_followed(tmp_path: Path) -> None:
     complete(tmp_path)
     (tmp_path / "model.safetensors").rename(tmp_path / "blob")
     (tmp_path / "model.safetensors").symlink_to("blob")
-    assert model_look.look(str(tmp_path), "").problems == []
+    assert look.look(str(tmp_path), "").problems == []
     (tmp_path / "blob").unlink()
-    assert model_look.look(str(tmp_path), "").problems != []
+    assert look.look(str(tmp_path), "").problems != []
 
 
 def test_a_shard_that_the_index_names(tmp_path: Path) -> None:
     complete(tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": "a.safetensors"}}))
-    assert "a.safetensors" in " ".join(model_look.look(str(tmp_path), "").problems)
+    assert "a.safetensors" in " ".join(look.look(str(tmp_path), "").problems)
 
 
 def test_under_sudo_the_home_is_that_of_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/somewhere")
     monkeypatch.delenv("SUDO_USER", raising=False)
-    assert model_look.login_home() == "/somewhere"
+    assert look.login_home() == "/somewhere"
     monkeypatch.setenv("SUDO_USER", "nobody-of-this-name")
-    assert model_look.login_home() == "/somewhere"
+    assert look.login_home() == "/somewhere"
     monkeypatch.setenv("SUDO_USER", getpass.getuser())
-    assert model_look.login_home() == str(Path(f"~{getpass.getuser()}").expanduser())
+    assert look.login_home() == str(Path(f"~{getpass.getuser()}").expanduser())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import model_reference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from ansible_collections.dgxspark.serving.plugins.module_utils import model_refe
     ],
 )
 def test_parse(text: str, served: str, mount: str, argument: str) -> None:
-    model = model_reference.parse(text)
+    model = reference.parse(text)
     assert (model.served_name, model.mount, model.argument) == (served, mount, argument)
 
 
 @pytest.mark.parametrize("text", ["/", "./tiny", "tiny", "a/b/c", "a b/c", "~/models/tiny", "-x/y", "org/"])
 def test_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        model_reference.parse(text)
+        reference.parse(text)
