@@ -1,31 +1,42 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a Hugging Face cache lies, and where in it a model does. Rules: facts.md "Model caches", field fault M04."""
+"""Where a Hugging Face cache may lie, and where in it a model does. Rules: facts.md "Model caches", field fault M04."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.roots import below, in_order
+
+_HUB = "hub"
+_WITHIN = re.compile(r"(?P<root>/.*)/models--(?P<org>.+?)--(?P<name>[^/]+)(?:/snapshots/(?P<revision>[^/]+))?")
 
 
-def root(explicit: str, environ: Mapping[str, str], home: str) -> str:
-    """The cache folder, in the order in which huggingface_hub looks.
+def roots(explicit: str, environ: Mapping[str, str], home: str) -> list[str]:
+    """Folders that may hold models, in the order in which huggingface_hub looks; then those of its older layouts.
 
-    :param explicit: the folder that the user names, or nothing
+    :param explicit: the folder that the user names, or nothing; the one that holds ``hub`` will do, too
     :param environ: environment of the user who owns the cache
     :param home: that user's home folder
     """
-    candidates = (
-        explicit,
-        environ.get("HF_HUB_CACHE", ""),
-        environ.get("HUGGINGFACE_HUB_CACHE", ""),
-        posixpath.join(environ["HF_HOME"], "hub") if environ.get("HF_HOME") else "",
-        posixpath.join(environ["XDG_CACHE_HOME"], "huggingface/hub") if environ.get("XDG_CACHE_HOME") else "",
-        "~/.cache/huggingface/hub",
+    xdg = below(environ, "XDG_CACHE_HOME", "huggingface")
+    homes = [folder for folder in (environ.get("HF_HOME", ""), xdg, "~/.cache/huggingface") if folder]
+    return in_order(
+        [
+            explicit,
+            posixpath.join(explicit, _HUB) if explicit else "",
+            environ.get("HF_HUB_CACHE", ""),
+            environ.get("HUGGINGFACE_HUB_CACHE", ""),
+            *(posixpath.join(folder, _HUB) for folder in homes),
+            environ.get("TRANSFORMERS_CACHE", ""),
+            *homes,
+            *(posixpath.join(folder, "transformers") for folder in homes),
+        ],
+        home,
     )
-    chosen = next(filter(None, candidates))
-    return posixpath.join(home, chosen[2:]) if chosen.startswith("~/") else chosen
 
 
 def folder(model: str) -> str:
@@ -37,12 +48,14 @@ def folder(model: str) -> str:
     return "models--" + model.replace("/", "--")
 
 
-def snapshot(reference: str, snapshots: Sequence[str]) -> str:
-    """The snapshot to serve, or nothing when there is none or the choice is not clear.
+def settings_for(path: str) -> str:
+    """What to set instead of a path into a cache; nothing for another path.
 
-    :param reference: what ``refs/main`` holds; nothing when there is no such file
-    :param snapshots: names of the folders under ``snapshots``
+    >>> settings_for("/data/hub/models--acme--tiny")
+    'serving_model: acme/tiny, model_cache_dir: /data/hub'
     """
-    if reference:
-        return reference if reference in snapshots else ""
-    return snapshots[0] if len(snapshots) == 1 else ""
+    match = _WITHIN.fullmatch(path)
+    if match is None:
+        return ""
+    revision = f", serving_model_revision: {match['revision']}" if match["revision"] else ""
+    return f"serving_model: {match['org']}/{match['name']}, model_cache_dir: {match['root']}{revision}"

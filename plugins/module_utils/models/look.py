@@ -5,13 +5,28 @@
 
 from __future__ import annotations
 
-import json
+import gc
 import os
-import pwd
-from dataclasses import dataclass, field
-from pathlib import Path
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.models import files, hub_cache, reference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import (
+    canonical,
+    content,
+    kept,
+    leftovers,
+    manifest,
+    owners,
+    places,
+    reference,
+    tree,
+    weights,
+)
+
+_GB = 1e9
 
 
 @dataclass(frozen=True)
@@ -19,79 +34,176 @@ class Found:
     """A model on this host.
 
     :ivar model: as it was asked for
+    :ivar hub: ``huggingface``, ``modelscope`` or ``path``
+    :ivar root: what is copied: a Hugging Face cache, or the model's own folder; where to put it when it is not there
     :ivar path: the folder that holds its files; empty when there is none
-    :ivar mount: what a container must be given to see it: for a path the folder, for an id the whole cache
+    :ivar mount: what a container must be given to see it
+    :ivar container_path: what the engine is given as its model
+    :ivar revision: the snapshot, where the layout has any
     :ivar problems: what is missing or broken, in words
+    :ivar notes: what the user should know though it is no fault
+    :ivar missing: bytes that are missing; None where that is not known
+    :ivar free: bytes free on the root's disk; None where that is not known
+    :ivar size: bytes that there are
+    :ivar facts: what its configuration says of it
+    :ivar fingerprint: changes with any name, size or link; empty when it is not whole
+    :ivar manifest: digest of the manifest that is kept beside it and still true, else empty
+    :ivar writable: whether the user that Ansible logs in as can write there
+    :ivar leftovers: unfinished downloads, and snapshots that nothing names
+    :ivar completable: whether only small files are missing, which a model that it was made from may have
     """
 
     model: str
+    hub: str
+    root: str
     path: str
     mount: str
+    container_path: str
+    revision: str = ""
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    missing: int | None = None
+    free: int | None = None
+    size: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    manifest: str = ""
+    writable: bool = False
+    leftovers: dict[str, Any] = field(default_factory=dict)
+    completable: bool = False
 
 
-def look(text: str, cache_dir: str) -> Found:
-    """Find a model and say what is missing from it; contents are not read.
+def look(text: str, cache_dir: str, hub: str = reference.HUGGING_FACE, revision: str = "") -> Found:
+    """Find a model and say what is missing from it; of contents only headers and configuration are read.
 
-    :param cache_dir: the Hugging Face cache; empty for where ``huggingface_hub`` would look
+    :param cache_dir: the cache of the hub; empty for where the hub's own tools would look
+    :param hub: the hub that an id belongs to
+    :param revision: branch, tag or commit; empty for the one that the cache says is the default
     :raises ValueError: it is neither a path nor an id
     """
-    model = reference.parse(text)
-    path, mount, problems = _folder(model, cache_dir)
-    if not problems:
-        try:
-            problems = files.problems(_sizes(path), _wanted_shards(path))
-        except (OSError, ValueError) as error:
-            problems = [f"cannot be read: {error}"]
-    return Found(model.text, path, mount, problems)
+    model = reference.parse(text, hub)
+    user = owners.login()
+    first: Found | None = None
+    refs = (*canonical.MAIN, revision)
+    try:
+        with _no_garbage():
+            for place in places.find(model, cache_dir, revision, places.environment(), user.home):
+                found = _judged(model, place, user, refs)
+                if not found.problems:
+                    return found
+                first = first or found
+    except OSError as error:
+        first = first or _found(model, places.Place(model.text if model.is_path else cache_dir), [_unread(error)])
+    assert first, "places.find has at least one"
+    return first
 
 
 def login_home() -> str:
     """Home of the user that Ansible logs in as: under sudo, not root's."""
-    user = os.environ.get("SUDO_USER")
+    return owners.login().home
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Headers make hundreds of thousands of objects that all stay: to look for garbage in them takes a third longer."""
+    enabled = gc.isenabled()
+    gc.disable()
     try:
-        return pwd.getpwnam(user).pw_dir if user else str(Path.home())
-    except KeyError:
-        return str(Path.home())
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
-def _folder(model: reference.ModelReference, cache_dir: str) -> tuple[str, str, list[str]]:
-    """The model's folder, what to mount, and why there is no folder."""
-    if model.is_path:
-        return model.text, model.text, [] if Path(model.text).is_dir() else [f"no folder {model.text}"]
-    root = hub_cache.root(cache_dir, os.environ, login_home())
-    repository = Path(root, hub_cache.folder(model.text))
-    if not repository.is_dir():
-        return "", root, [f"no folder {repository}"]
-    snapshots = repository / "snapshots"
-    names = sorted(path.name for path in snapshots.iterdir()) if snapshots.is_dir() else []
-    chosen = hub_cache.snapshot(_first_line(repository / "refs" / "main"), names)
-    if not chosen:
-        return "", root, [f"no snapshot in {repository} that refs/main names"]
-    return str(snapshots / chosen), root, []
+def _judged(model: reference.ModelReference, place: places.Place, user: owners.Login, refs: tuple[str, ...]) -> Found:
+    """All that there is to say about a model in one place.
 
-
-def _first_line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").split("\n", 1)[0].strip()
-    except OSError:
-        return ""
-
-
-def _sizes(folder: str) -> dict[str, int | None]:
-    """Size of each entry of a folder in bytes, links followed; None for a dangling link."""
-    found: dict[str, int | None] = {}
-    for path in Path(folder).iterdir():
-        try:
-            found[path.name] = path.stat().st_size
-        except FileNotFoundError:
-            found[path.name] = None
+    :param refs: names by which an engine may ask for the snapshot
+    """
+    disk = os.statvfs(owners.nearest(place.root))
+    free = disk.f_bavail * disk.f_frsize if disk.f_blocks else None
+    found = replace(
+        _found(model, place, [place.problem] if place.problem else []),
+        free=free,
+        notes=[place.note] if place.note else [],
+        writable=owners.writable(_written(place), user),
+        leftovers=leftovers.found(place.root, model.hub, model.text, place.revision, time.time()),
+    )
+    if free is None:
+        found.notes.append(f"the file system of {place.root} reports no size, so nobody knows how much is free")
+    if place.path:
+        found = _with_content(found, model, place, user, refs)
+    found.notes.extend(_foreign(place, user))
+    if found.problems:
+        found.problems[:0] = _unfinished(found, place)
     return found
 
 
-def _wanted_shards(folder: str) -> list[str] | None:
-    """Weight files that the folder's index names; None without an index."""
+def _found(model: reference.ModelReference, place: places.Place, problems: list[str]) -> Found:
+    """A model that is not looked at yet."""
+    return Found(
+        model.text, model.hub, place.root, place.path, place.root, model.argument, place.revision, problems=problems
+    )
+
+
+def _with_content(
+    found: Found, model: reference.ModelReference, place: places.Place, user: owners.Login, refs: tuple[str, ...]
+) -> Found:
+    """What its files say; when it is whole, also what they all are."""
     try:
-        return files.shards(json.loads(Path(folder, files.INDEX).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
+        there = content.read(model, place, user)
+        problems = [*found.problems, *there.problems]
+        survey = None if problems else canonical.survey(place.root, place.path, model.hub, refs)
+    except OSError as error:
+        return replace(found, problems=[_unread(error)])
+    if survey:
+        problems = [f"{path} {why}" for path, why in sorted(survey.broken.items())]
+    entries = [] if problems or not survey else survey.entries
+    return replace(
+        found,
+        problems=problems,
+        notes=[*found.notes, *there.notes],
+        missing=there.missing,
+        size=there.size,
+        facts=there.facts,
+        completable=there.completable and not found.problems,
+        fingerprint=manifest.fingerprint(entries) if entries else "",
+        manifest=kept.digest(place.root, model.hub, model.text, place.revision, entries) if entries else "",
+    )
+
+
+def _unread(error: OSError) -> str:
+    return f"cannot be read: {error.strerror}: {error.filename}"
+
+
+def _written(place: places.Place) -> list[str]:
+    """Folders that a copy of the model writes to."""
+    parts = ("", "blobs", "refs", "snapshots")
+    return [os.path.join(place.repository, part) for part in parts] if place.repository else [place.root]
+
+
+def _foreign(place: places.Place, user: owners.Login) -> list[str]:
+    """What of the model another user left in a cache, such as root in a container (field fault M02)."""
+    if not place.repository or user.uid == 0:
+        return []
+    locks = os.path.join(place.root, ".locks", os.path.basename(place.repository))
+    found = owners.foreign([*_written(place), place.path, locks], user)
+    if not found:
+        return []
+    names = weights.some(path.removeprefix(f"{place.root}/") for path in set(found))
+    folders = " ".join(path for path in (place.repository, locks) if os.path.isdir(path))
+    owner = owners.name_of(os.stat(found[0]).st_uid)
+    return [f"{user.name} cannot write {names}, which {owner} owns (sudo chown -R {user.name}: {folders})"]
+
+
+def _unfinished(found: Found, place: places.Place) -> list[str]:
+    """That a download was cut off, and whether the rest has room (field fault M08)."""
+    folder = place.repository or place.path
+    parts = tree.incomplete(folder) if folder else {}
+    if not parts:
+        return []
+    names = weights.some(path.removeprefix(f"{folder}/") for path in parts)
+    done = sum(parts.values())
+    missing = "" if found.missing is None else f", {found.missing / _GB:.1f} GB missing"
+    free = "" if found.free is None else f", {found.free / _GB:.1f} GB free"
+    return [f"download unfinished: {names} ({done / _GB:.1f} GB so far{missing}{free})"]

@@ -9,8 +9,12 @@ import posixpath
 import re
 from dataclasses import dataclass
 
-# ORG/NAME as the Hugging Face hub allows it.
+# ORG/NAME as the hubs allow it.
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+
+HUGGING_FACE = "huggingface"
+MODEL_SCOPE = "modelscope"
+PATH = "path"
 
 MOUNT_ROOT = "/models"
 # The cache is mounted whole: a snapshot's files are links into blobs/ beside it (field fault M16).
@@ -19,14 +23,19 @@ HUB_MOUNT = f"{MOUNT_ROOT}/hub"
 
 @dataclass(frozen=True)
 class ModelReference:
-    """A model by the path of its folder on the host, or by its id in the host's Hugging Face cache.
+    """A model by the path of its folder on the host, or by its id in one of the host's caches.
 
     :ivar text: as the user wrote it
-    :ivar is_path: whether it is a path
+    :ivar hub: ``huggingface`` or ``modelscope`` for an id, else ``path``
     """
 
     text: str
-    is_path: bool
+    hub: str
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the user named a folder."""
+        return self.hub == PATH
 
     @property
     def served_name(self) -> str:
@@ -35,24 +44,27 @@ class ModelReference:
 
     @property
     def mount(self) -> str:
-        """Where the model's folder, or the whole cache, appears in the container."""
-        return f"{MOUNT_ROOT}/{posixpath.basename(self.text)}" if self.is_path else HUB_MOUNT
+        """Where the model's folder, or the whole Hugging Face cache, appears in the container."""
+        if self.hub == HUGGING_FACE:
+            return HUB_MOUNT
+        return f"{MOUNT_ROOT}/{self.served_name.replace('/', '--')}"
 
     @property
     def argument(self) -> str:
         """What the engine is given as its model."""
-        return self.mount if self.is_path else self.text
+        return self.text if self.hub == HUGGING_FACE else self.mount
 
 
-def parse(text: str) -> ModelReference:
+def parse(text: str, hub: str = HUGGING_FACE) -> ModelReference:
     """Read a model reference.
 
+    :param hub: the hub that an id belongs to
     :raises ValueError: when it is neither an absolute path below ``/`` nor an ``ORG/NAME`` id
     """
     if text.startswith("/"):
         path = posixpath.normpath(text)
         if posixpath.basename(path):
-            return ModelReference(path, is_path=True)
+            return ModelReference(path, PATH)
     elif _HUB_ID.fullmatch(text):
-        return ModelReference(text, is_path=False)
+        return ModelReference(text, hub)
     raise ValueError(text)

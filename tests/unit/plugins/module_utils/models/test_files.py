@@ -1,44 +1,66 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a model folder is complete."""
+"""The small files that a model needs."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import files
 
-WHOLE = {"config.json": 9, "tokenizer.json": 9, "model.safetensors": 9}
-
-
-def test_complete() -> None:
-    assert files.problems(WHOLE, None) == []
+WHOLE = {"config.json", "tokenizer.json"}
+WEIGHTS = ["model.safetensors"]
+SEES = {"vision_config": {}}
 
 
 @pytest.mark.parametrize(
-    ("sizes", "shards", "problem"),
+    ("names", "weights", "config"),
     [
-        ({**WHOLE, "model.safetensors": None}, None, "links that lead nowhere: model.safetensors"),
-        ({**WHOLE, "model.safetensors": 0}, None, "empty weight files: model.safetensors"),
-        ({"config.json": 9, "tokenizer.json": 9}, None, "no *.safetensors file"),
-        ({"config.json": 9, "model.safetensors": 9}, None, "no tokenizer file"),
-        ({"tokenizer.json": 9, "model.safetensors": 9}, None, "no config.json"),
+        (WHOLE, WEIGHTS, {}),
+        ({"params.json", "tekken.json"}, ["consolidated.safetensors"], {}),
+        ({"config.json", "vocab.json", "merges.txt"}, WEIGHTS, {}),
+        ({"config.json", "qwen.tiktoken"}, WEIGHTS, {}),
+        (WHOLE | {"preprocessor_config.json"}, WEIGHTS, SEES),
+        (set(), ["a.gguf"], {}),
+    ],
+    ids=["usual", "mistral", "two files", "tiktoken", "vision", "gguf"],
+)
+def test_all_there(names: set[str], weights: list[str], config: dict[str, Any]) -> None:
+    assert files.problems(names, weights, config, "") == []
+
+
+@pytest.mark.parametrize(
+    ("names", "config", "base", "problems"),
+    [
+        ({"tokenizer.json"}, {}, "", ["no config.json"]),
+        ({"config.json"}, {}, "", ["no tokenizer file"]),
+        ({"config.json", "vocab.json"}, {}, "", ["no tokenizer file"]),
         (
             WHOLE,
-            ["a.safetensors", "b.safetensors", "c.safetensors", "d.safetensors"],
-            (
-                "4 of the weight files in model.safetensors.index.json"
-                " not there: a.safetensors, b.safetensors, c.safetensors and 1 more"
-            ),
+            SEES,
+            "acme/base",
+            [
+                (
+                    "no preprocessor_config.json or processor_config.json for its vision part"
+                    " (set model_base: acme/base, to take it from there)"
+                )
+            ],
+        ),
+        (
+            WHOLE,
+            SEES,
+            "",
+            [
+                (
+                    "no preprocessor_config.json or processor_config.json for its vision part"
+                    " (set model_base to the model that it was made from, to take it from there)"
+                )
+            ],
         ),
     ],
-    ids=["dangling M01", "empty", "no weights", "no tokenizer", "no config", "shards M06"],
 )
-def test_problems(sizes: dict[str, int | None], shards: list[str] | None, problem: str) -> None:
-    assert files.problems(sizes, shards) == [problem]
-
-
-def test_shards_are_named_once() -> None:
-    assert files.shards({"weight_map": {"x": "b", "y": "a", "z": "b"}}) == ["a", "b"]
-    assert files.shards({}) == []
+def test_missing(names: set[str], config: dict[str, Any], base: str, problems: list[str]) -> None:
+    assert files.problems(names, WEIGHTS, config, base) == problems

@@ -11,15 +11,22 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.models import ref
 
 
 @pytest.mark.parametrize(
-    ("text", "served", "mount", "argument"),
+    ("text", "hub", "served", "mount", "argument"),
     [
-        ("/srv/models/tiny/", "tiny", "/models/tiny", "/models/tiny"),
-        ("Qwen/Qwen3.5-35B-A3B", "Qwen/Qwen3.5-35B-A3B", "/models/hub", "Qwen/Qwen3.5-35B-A3B"),
+        ("/srv/models/tiny/", "huggingface", "tiny", "/models/tiny", "/models/tiny"),
+        ("/srv/models/tiny", "modelscope", "tiny", "/models/tiny", "/models/tiny"),
+        ("Qwen/Qwen3.5-35B-A3B", "huggingface", "Qwen/Qwen3.5-35B-A3B", "/models/hub", "Qwen/Qwen3.5-35B-A3B"),
+        ("Acme/Tiny-1.5B", "modelscope", "Acme/Tiny-1.5B", "/models/Acme--Tiny-1.5B", "/models/Acme--Tiny-1.5B"),
     ],
 )
-def test_parse(text: str, served: str, mount: str, argument: str) -> None:
-    model = reference.parse(text)
+def test_parse(text: str, hub: str, served: str, mount: str, argument: str) -> None:
+    model = reference.parse(text, hub)
     assert (model.served_name, model.mount, model.argument) == (served, mount, argument)
+    assert model.hub == ("path" if text.startswith("/") else hub)
+
+
+def test_an_id_is_one_of_hugging_face_unless_told() -> None:
+    assert reference.parse("acme/tiny") == reference.ModelReference("acme/tiny", "huggingface")
 
 
 @pytest.mark.parametrize("text", ["/", "./tiny", "tiny", "a/b/c", "a b/c", "~/models/tiny", "-x/y", "org/"])
