@@ -86,6 +86,11 @@ def fabric_container(lab: str) -> str:
     return f"{PREFIX}-{lab}-fabric"
 
 
+def hub_container(lab: str) -> str:
+    """Return the name of the container that serves models to the lab's hosts."""
+    return f"{PREFIX}-{lab}-hub"
+
+
 def bridges() -> tuple[str, ...]:
     """Return the names of the switch's bridges, one per twin."""
     return tuple(f"twin{number}" for number in range(len(TWINS)))
