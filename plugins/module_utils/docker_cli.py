@@ -9,7 +9,7 @@ import json
 from typing import Any, Protocol
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container, read
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image, read_images
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import Image, read_images
 
 # Last log lines that are kept.
 LOG_LINES = 25

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import same_image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import same_image
 
 UNCHANGED = -1
 

@@ -50,7 +50,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 versions:
-  description: Versions of vLLM, SGLang, PyTorch and Ray in the image, as far as they are there.
+  description: Versions of vLLM, SGLang, PyTorch, Ray, NCCL, CUDA and Python in the image, as far as they are there.
   returned: always
   type: dict
 known:
@@ -68,34 +68,11 @@ problems:
   elements: str
 """
 
-import json
-from pathlib import Path
-from typing import Any
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import probe_image
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import HostPaths, write_whole
-
-# So many answers are kept.
-KEEP = 20
-
-
-def kept(path: Path) -> dict[str, Any] | None:
-    """An answer from before."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, ValueError):
-        return None
-
-
-def keep(path: Path, said: dict[str, Any]) -> None:
-    """Keep an answer, and of all the newest."""
-    write_whole(path, (json.dumps(said, indent=2) + "\n").encode())
-    answers = sorted(path.parent.glob("*.json"), key=lambda answer: answer.stat().st_mtime)
-    for old in answers[:-KEEP]:
-        old.unlink(missing_ok=True)
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import answers, probe
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import HostPaths
 
 
 def main() -> None:
@@ -113,21 +90,9 @@ def main() -> None:
     image = docker.image(name)
     if image is None:
         module.exit_json(changed=False, versions={}, known=False, detail="the image is not there", problems=[])
-    asked = probe_image.question(*(module.params[option] for option in ("engine", "imports", "argv")))
-    path = HostPaths().probes / f"{probe_image.key(image.id, asked)}.json"
-    said = kept(path)
-    detail = ""
-    if said is None:
-        container = probe_image.container_name(image.id, asked)
-        argv = probe_image.run_argv(docker.command, image.id, container, asked)
-        _code, out, err = module.run_command(argv)
-        said = probe_image.read_answer(out)
-        if said is not None and not module.check_mode:
-            keep(path, said)
-        elif said is None:
-            module.run_command([docker.command, "container", "rm", "--force", container])
-            detail = " ".join(err.split())[-300:] or "the image said nothing"
-    problems = probe_image.problems(name, said)
+    asked = probe.question(*(module.params[option] for option in ("engine", "imports", "argv")))
+    said, detail = answers.ask(docker, image.id, asked, HostPaths().probes, not module.check_mode)
+    problems = probe.problems(name, said)
     result = {
         "changed": False,
         "versions": said["versions"] if said else {},

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
 import yaml
 
@@ -20,12 +19,12 @@ from ansible_collections.dgxspark.serving.plugins.module_utils import (
     engine_log,
     host_problems,
     plan,
-    pull_errors,
     readiness,
     symptoms,
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks import across, gpu, network, planned
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import read_images, same_image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import manifest_list, pull_errors, spread
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import read_images, same_image
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.not_ready import not_ready
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import HostPaths
@@ -68,16 +67,26 @@ def test_d01_the_preflight_finds_an_amd64_image() -> None:
 
 @pytest.mark.parametrize(("architecture", "passes"), [("amd64", False), ("arm64", True)])
 def test_d01_the_role_refuses_an_amd64_image(architecture: str, passes: bool) -> None:
-    check = next(task for task in tasks("image") if "ansible.builtin.assert" in task)["ansible.builtin.assert"]
-    values = {
-        **read("roles/image/defaults/main.yml"),
-        "__image_found": architecture,
-        "inventory_hostname": "spark-a",
-        "image_reference": "acme/vllm:x",
-    }
-    assert jinja2.Environment().compile_expression(check["that"])(**values) is passes
-    said = jinja2.Template(check["fail_msg"]).render(values)
-    assert said.startswith(f"spark-a: image acme/vllm:x is for {architecture}, wanted arm64. Set serving_image to an")
+    inspected = {"id": "sha256:1", "repo_digests": [], "architecture": architecture, "layers": ["l1"], "size": 1}
+    wish = spread.Wish(architecture=read("roles/image/defaults/main.yml")["image_architecture"])
+    part = spread.first({"spark-a": "acme/vllm:x"}, {"spark-a": {"image": inspected}}, wish, lambda *_: True)["spark-a"]
+    assert (part.fault == "") is passes
+    if not passes:
+        start = f"image acme/vllm:x is for {architecture}, wanted arm64. Set serving_image to an image for arm64"
+        assert part.fault.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("platforms", "fits"), [(["linux/amd64"], False), (["linux/amd64", "linux/arm64"], True)], ids=["amd64", "both"]
+)
+def test_d01_the_manifest_list_is_read_before_the_pull(platforms: list[str], fits: bool) -> None:
+    manifests = [dict(zip(("os", "architecture"), one.split("/"), strict=True)) for one in platforms]
+    said = json.dumps({"schemaVersion": 2, "manifests": [{"platform": platform} for platform in manifests]})
+    found = manifest_list.platforms(said)
+    assert found == platforms
+    assert manifest_list.has(found, "arm64") is fits
+    refusal = manifest_list.refusal("acme/vllm:x", found, "arm64", "acme/vllm:x-aarch64")
+    assert refusal.endswith("Set serving_image to acme/vllm:x-aarch64.")
 
 
 def test_d01_a_tag_without_arm64_is_told_by_its_manifest_list() -> None:
@@ -131,6 +140,21 @@ def test_d04_the_same_image_in_two_stores_is_the_same() -> None:
     )
     assert same_image(overlay2, containerd)
     assert not same_image(overlay2, other)
+
+
+def test_d04_an_image_that_was_copied_is_known_by_its_layers() -> None:
+    layers = {"RootFS": {"Layers": ["sha256:l1", "sha256:l2"]}, "Architecture": "arm64"}
+    pulled, loaded = (
+        asdict(image)
+        for image in read_images(
+            [
+                {"Id": "sha256:aaaa", "RepoDigests": ["acme/vllm@sha256:aaaa"], **layers},
+                {"Id": "sha256:1111", "RepoDigests": [], **layers},
+            ]
+        )
+    )
+    assert same_image(pulled, loaded)
+    assert not same_image(pulled, {**loaded, "layers": ("sha256:l1",)})
 
 
 def test_d04_hosts_with_other_ids_of_one_digest_are_no_finding() -> None:
@@ -264,6 +288,18 @@ def test_d10_a_limit_and_a_timeout_are_tried_again_and_a_missing_tag_is_not() ->
     pauses = list(pull_errors.pauses(defaults["image_pull_attempts"], defaults["image_pull_delay"]))
     assert len(pauses) >= 2, "the row's third attempt is the good one"
     assert all(later > earlier for earlier, later in itertools.pairwise(pauses))
+
+
+def test_d10_one_host_pulls_and_the_other_gets_it_from_it() -> None:
+    wanted = dict.fromkeys(("spark-a", "spark-b"), "acme/vllm:x")
+    nobody: dict[str, dict[str, Any]] = {host: {"image": None} for host in wanted}
+    parts = spread.first(wanted, nobody, spread.Wish(), lambda *_: True)
+    assert [part.action for part in parts.values()] == ["pull", ""]
+    pulled = {"id": "sha256:1", "repo_digests": [], "architecture": "arm64", "layers": ["l1"], "size": 1}
+    parts = spread.second(wanted, parts, {**nobody, "spark-a": {"image": pulled}}, spread.Wish(), lambda *_: True)
+    assert [(part.gives, part.receives) for part in parts.values()] == [(True, False), (False, True)]
+    alone = spread.first(wanted, nobody, spread.Wish(fan_out=False), lambda *_: True)
+    assert [part.action for part in alone.values()] == ["pull", "pull"]
 
 
 LOG_WITHOUT_RDMA = ["NCCL INFO NET/IB : No device found.", "NCCL INFO Using network Socket"]

@@ -15,7 +15,6 @@ from ansible_collections.dgxspark.serving.plugins.module_utils import (
     fabric,
     host_problems,
     plan,
-    probe_image,
     readiness,
     symptoms,
 )
@@ -27,6 +26,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.engines import ra
 from ansible_collections.dgxspark.serving.plugins.module_utils.fabric_test import results, verdict
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import logind
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Owner
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import probe
 from ansible_collections.dgxspark.serving.plugins.module_utils.ports import Listener
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.progress import Progress, Sample, look
 from tests.field.inventories import environments, faults, pair
@@ -250,7 +250,7 @@ def test_n14_the_preflight_finds_an_address_that_is_not_the_hosts() -> None:
 
 def test_n16_an_image_without_ray_is_refused_before_anything_stops() -> None:
     said = {"missing": {"ray": "No module named 'ray'"}, "refusal": "", "unknown": "", "versions": {"vllm": "0.32.0"}}
-    assert probe_image.problems("img", said) == [
+    assert probe.problems("img", said) == [
         (
             "found no module ray in image img (No module named 'ray'), wanted one that can be imported."
             " Use an image that has it, or serving_backend: mp."

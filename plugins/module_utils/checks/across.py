@@ -16,7 +16,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check impo
     skipped,
     warned,
 )
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import same_image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import same_image
 
 Hosts = Mapping[str, Mapping[str, Any]]
 Replicas = Sequence[Mapping[str, Any]]
@@ -91,7 +91,7 @@ def _image(hosts: Hosts, replicas: Replicas) -> Findings:
         # An image that was built or loaded has no digest to know it by, so what is in it may speak for it.
         told = images[first]["repo_digests"] and images[other]["repo_digests"]
         alike = not told and first in versions and versions[first] == versions.get(other)
-        remedy = f"Pull the same image on both, or copy that of {first} to {other} with docker save and docker load"
+        remedy = f"Copy that of {first} to all with -e image_from={first}, or pull the same image on both"
         findings.append((other, (warned if alike else failed)(name, found, wanted, remedy)))
     for deployment, firsts in _by_deployment(replicas, images).items():
         for host in firsts[1:]:

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import LOG_LINES, Docker
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import Image
 
 
 class Failed(Exception):

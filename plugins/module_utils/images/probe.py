@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import in_image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images import in_image
 
 # Seconds that the image may take; importing an engine takes ten to thirty.
 TIMEOUT = 240

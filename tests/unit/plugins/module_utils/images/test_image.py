@@ -9,7 +9,12 @@ from dataclasses import asdict
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.images import Image, read_images, same_image
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import (
+    Image,
+    layers_digest,
+    read_images,
+    same_image,
+)
 
 A = "acme/vllm@sha256:aaaa"
 B = "acme/vllm@sha256:bbbb"
@@ -40,6 +45,35 @@ def test_d04_digests_of_a_registry_count_and_ids_are_the_fallback(
     assert same_image(**swapped) is expected
 
 
+@pytest.mark.parametrize(
+    ("layers", "architecture", "expected"),
+    [
+        (("l1", "l2"), "arm64", True),
+        (("l2", "l1"), "arm64", False),
+        ((), "arm64", False),
+        (("l1", "l2"), "amd64", False),
+    ],
+)
+def test_d04_equal_contents_are_the_same_after_save_and_load(
+    layers: tuple[str, ...], architecture: str, expected: bool
+) -> None:
+    pulled = asdict(Image("sha256:1111", (A,), "arm64", ("l1", "l2")))
+    loaded = asdict(Image("sha256:2222", (), architecture, layers))
+    assert same_image(pulled, loaded) is expected
+    assert not same_image(asdict(Image("sha256:3333", (), "arm64")), loaded)
+
+
 def test_read_images() -> None:
-    inspected = [{"Id": "sha256:1111", "RepoDigests": None, "Architecture": "arm64", "Size": 1}]
-    assert read_images(inspected) == [Image("sha256:1111", (), "arm64")]
+    inspected = [
+        {"Id": "sha256:1111", "RepoDigests": None, "Architecture": "arm64", "Size": 1},
+        {"Id": "sha256:2", "RepoDigests": [B, A], "RootFS": {"Layers": ["l1"]}, "Config": {"Entrypoint": ["vllm"]}},
+    ]
+    assert read_images(inspected) == [
+        Image("sha256:1111", (), "arm64", size=1),
+        Image("sha256:2", (A, B), "", ("l1",), entrypoint=("vllm",)),
+    ]
+
+
+def test_layers_digest_depends_on_the_order() -> None:
+    assert layers_digest(["l1", "l2"]) != layers_digest(["l2", "l1"])
+    assert layers_digest([]) == ""

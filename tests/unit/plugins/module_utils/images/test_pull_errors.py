@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.pull_errors import judge, pauses, words
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.pull_errors import judge, pauses, words
 
 WAIT = "The registry limits how much may be pulled"
 REACH = "Check that the host reaches the image's registry"

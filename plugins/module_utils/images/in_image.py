@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Says what an engine's image has. Runs inside the image, with its Python, as one file; the host only reads its source.
 
-Arguments: a JSON object with ``engine``, ``imports`` and ``argv``. The answer is the last line that begins with MARK.
+Arguments: a JSON object with ``engine``, ``imports`` and ``argv``; without an engine no command line is judged. The
+answer is the last line that begins with MARK.
 """
 
 from __future__ import annotations
@@ -14,22 +15,44 @@ import importlib
 import importlib.metadata
 import io
 import json
+import os
+import platform
+import re
 import sys
 from typing import Any
 
 MARK = "DGXSPARK-PROBE "
-PACKAGES = ("vllm", "sglang", "torch", "ray")
+# Packages by the names under which their versions are compared.
+PACKAGES = {
+    "vllm": ("vllm",),
+    "sglang": ("sglang",),
+    "torch": ("torch",),
+    "ray": ("ray",),
+    "nccl": ("nvidia-nccl-cu13", "nvidia-nccl-cu12"),
+}
 # Values of these are files that only the engine's own container sees.
 NEEDS_FILES = ("--config",)
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that matter, as far as they are installed."""
-    found = {}
-    for name in PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+    """Versions of Python, CUDA and the packages that matter, from their own records: nothing is imported."""
+    found = {"python": platform.python_version()}
+    for name, packages in PACKAGES.items():
+        for package in packages:
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                found.setdefault(name, importlib.metadata.version(package))
+    cuda = cuda_of_torch() or os.environ.get("CUDA_VERSION", "")
+    return {**found, "cuda": cuda} if cuda else found
+
+
+def cuda_of_torch() -> str:
+    """The CUDA that PyTorch was built for; empty when it does not say."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError, OSError):
+        record = str(importlib.metadata.distribution("torch").locate_file("torch/version.py"))
+        with open(record, encoding="utf-8") as stream:
+            said = re.search(r"^cuda\b.*?=\s*['\"]([\d.]+)", stream.read(), re.MULTILINE)
+        return said[1] if said else ""
+    return ""
 
 
 def missing(names: list[str]) -> dict[str, str]:
@@ -94,6 +117,8 @@ def answer(question: dict) -> dict:
     """``versions``, ``missing``, ``refusal``, and ``unknown``: why the command line could not be judged."""
     said = {"versions": versions(), "missing": missing(question["imports"]), "refusal": "", "unknown": ""}
     argv = question["argv"]
+    if not question["engine"]:
+        return said
     if any(word.partition("=")[0] in NEEDS_FILES for word in argv):
         return {**said, "unknown": "its options are in a file that is not seen here"}
     try:
