@@ -78,14 +78,17 @@ lab-down: venv ## Take a lab down (NAME)
 lab-status: venv ## Show a lab (NAME)
 	@python -m lab status --name $(NAME)
 
-bench: venv ## Measure our own cost: preflight, an unchanged deployment, a first one beside bare `docker run`, the supervisor
+bench: venv ## Measure our own cost: preflight, looking at a model, copies, an unchanged deployment, a first one beside bare `docker run`, the supervisor
 	@$(WITH_COLLECTION) python -m benchmarks.preflight $(ARGS)
+	@$(WITH_COLLECTION) python -m benchmarks.model_info
+	@$(WITH_COLLECTION) python -m benchmarks.fanout
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_noop $(ARGS)
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_overhead
 	@$(WITH_COLLECTION) python -m benchmarks.supervisor_cost
 
-docs: venv ## Write docs/variables.md from the code
+docs: venv ## Write docs/variables.md and the tables of docs/models.md from the code
 	@$(WITH_COLLECTION) python -m tools.variables_doc
+	@$(WITH_COLLECTION) python -m tools.models_doc
 
 clean: ## Remove what the checks left in the checkout (the cache outside of it stays)
 	@rm -rf results tests/output .cache .ansible .ruff_cache .pytest_cache .venv

@@ -12,6 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import chain
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.fabric_hosts import fabric_links
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
@@ -58,7 +59,7 @@ class ActionModule(ActionBase):
             ways.update(found)
             needed = sum(need.get("needed") or 0 for need in needs.values())
             way = ", ".join(targets)
-            Display().display(f"Copying {offers[hosts[0]]['what']} from {sources[0]} to {way}: {needed / 1e9:.1f} GB.")
+            Display().display(f"Copying {offers[hosts[0]]['what']} from {sources[0]} to {way}: {size(needed)}.")
         return {**result, "changed": False, "ways": ways, "refused": refused}
 
 

@@ -28,6 +28,7 @@ class ActionModule(ActionBase):
                 "download": {"type": "bool", "default": True},
                 "truth": {"type": "str", "default": ""},
                 "compare": {"type": "bool", "default": True},
+                "tried": {"type": "dict", "default": {}},
             }
         )
         task_vars = task_vars or {}
@@ -42,7 +43,12 @@ class ActionModule(ActionBase):
             spread.view(host, rank["model_revision"], found[host], hashed[host], options["compare"])
             for host, rank in ranks.items()
         ]
-        decided = spread.decide(views, options["download"], options["truth"])
+        lost = {
+            spread.key_of(rank["model_hub"], rank["model"], rank["model_revision"]): host
+            for host, rank in options["ranks"].items()
+            if options["tried"].get(host) == spread.DOWNLOAD and host not in ranks
+        }
+        decided = spread.decide(views, options["download"], options["truth"], lost)
         for line in decided.words:
             Display().display(f"{line}.")
         offers = spread.offers(decided, views, {host: one["root"] for host, one in found.items()}, hashed)

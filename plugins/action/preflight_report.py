@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.checks import across
+from ansible_collections.dgxspark.serving.plugins.module_utils.checks import across, mended
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.across_network import without_echoes
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, failed, passed
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.ids import IDS, unknown
@@ -34,6 +34,9 @@ class ActionModule(ActionBase):
                 "strict": {"type": "bool", "default": False},
                 "path": {"type": "path"},
                 "whole": {"type": "bool", "default": False},
+                "model_download": {"type": "bool", "default": True},
+                "model_from": {"type": "str", "default": ""},
+                "image_comes": {"type": "bool", "default": False},
             }
         )
         wrong = unknown(options["ignore"])
@@ -57,7 +60,10 @@ class ActionModule(ActionBase):
             {host: one["network"] for host, one in facts.items()},
             crossed,
         )
+        models = {host: one.get("model") or {} for host, one in seen.items()}
+        brought = mended.models(plan.get("ranks") or {}, models, options["model_download"], options["model_from"])
         checks = [*_of_the_plan(plan), *((host, check) for host in hosts for check in own[host]), *crossed]
+        checks = mended.without_mended(checks, brought, options["image_comes"])
         found = preflight.findings(checks, hosts, options["ignore"], options["strict"])
         show(preflight.lines(found, self._display.verbosity > 0))
         if options["path"]:

@@ -182,9 +182,9 @@ def _model(request: Request, replica: Placed, found: Settings) -> tuple[referenc
         remedy = "Set serving_model for the host or its group, or give -e model=ORG/NAME"
         return None, [Fault(place, "neither a model nor a recipe", "one of them", remedy, host)]
     try:
-        return reference.parse(model), []
+        return reference.parse(model, found.values["model_hub"]), []
     except ValueError:
-        wanted = "a Hugging Face id (ORG/NAME) or an absolute path on the host"
+        wanted = "an id (ORG/NAME) or an absolute path on the host"
         return None, [Fault(place, show(model), wanted, f"Set it to {wanted}", host)]
 
 

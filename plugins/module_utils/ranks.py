@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils import containers, fabric
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import sglang, vllm
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group, Member
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines.memory_flags import engine_memory
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.layout import Entry
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import ModelReference
@@ -128,6 +129,8 @@ def ranks_of(
             "world_size": group.world_size,
             "hosts": list(replica.hosts),
             "model": model.text,
+            "model_hub": model.hub,
+            "model_revision": settings["model_revision"],
             "served_model_name": settings["served_model_name"],
             "engine": settings["engine"],
             "backend": settings["backend"] if group.world_size > 1 else "",
@@ -137,6 +140,7 @@ def ranks_of(
             "ports": engine.ports(group, number, settings),
             "links": [dict(link) for link in links[host]] if group.world_size > 1 else [],
             "probe": engine.probe(group, number, model, settings),
+            "engine_memory": engine_memory(settings["engine"], settings),
             "container": labelled[number],
         }
         for number, host in enumerate(replica.hosts)

@@ -195,6 +195,9 @@ class _Reader:
         command = self._command(engine, model)
         env = self._env({**command.env, **self._mapping("env")})
         settings, arguments = self._sort(command)
+        revision = self._text("model_revision")
+        if revision:
+            settings.setdefault("model_revision", revision)
         backend = self._backend(arguments, command.engine) or backend
         model = self._model(model, command.model)
         image = self._text("container")

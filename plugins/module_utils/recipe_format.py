@@ -18,7 +18,7 @@ RUNTIMES = {
 
 READ = {
     "command", "cluster_only", "container", "defaults", "env", "max_nodes", "min_nodes", "mode", "model",
-    "recipe_version", "runtime", "runtime_config", "solo_only",
+    "model_revision", "recipe_version", "runtime", "runtime_config", "solo_only",
 }  # fmt: skip
 INFORMATIVE = {"description", "maintainer", "metadata", "name", "runtime_version", "sparkrun_version"}
 
@@ -30,7 +30,6 @@ NOTED = {
     "builder_config": "images are not built here; the hosts must have this one",
     "distribution_config": "the plan knows which host needs which model and image",
     "executor_config": "the plan decides how containers run",
-    "model_revision": "the revision that lies in the cache of each host is served",
     "stop_after_post": "a replica serves until it is stopped",
 }
 
@@ -51,6 +50,7 @@ CODE_FLAGS = {
 _COMMON = {
     "host": "listen_address",
     "port": "port",
+    "revision": "model_revision",
     "served-model-name": "served_model_name",
 }
 SETTINGS = {

@@ -23,7 +23,7 @@ BACKENDS = ("mp", "ray")
 TRANSPORTS = ("auto", "roce", "socket")
 
 # Names that belong to this collection alone: any unknown one is a mistake.
-OWN_PREFIXES = ("serving_", "fabric_", "replica_", "preflight_")
+OWN_PREFIXES = ("serving_", "fabric_", "fanout_", "replica_", "preflight_")
 # Names that other collections may use too: only one that looks like ours is a mistake.
 SHARED_PREFIXES = ("image_", "model_", "host_")
 # How alike two names must be to call one a misspelling of the other (0 to 1, as in difflib).
@@ -80,6 +80,22 @@ VARIABLES = (
         "What to serve: a Hugging Face id (`ORG/NAME`) that lies in the cache of each host, or the absolute path of a"
         " model folder on each host.",
         short="model",
+    ),
+    Variable(
+        "serving_model_hub",
+        "str",
+        "The hub that an id of `serving_model` is of, and whose cache on the hosts is looked through.",
+        default="huggingface",
+        choices=("huggingface", "modelscope"),
+        short="model_hub",
+    ),
+    Variable(
+        "serving_model_revision",
+        "str",
+        "Branch, tag or commit of the model. Default: what `refs/main` of the cache names, or the only snapshot there"
+        " is.",
+        default="",
+        short="model_revision",
     ),
     Variable(
         "serving_recipe",

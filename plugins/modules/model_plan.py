@@ -11,10 +11,10 @@ module: model_plan
 short_description: Say who has the model, who downloads it, and who gets a copy
 version_added: 0.1.0
 description:
-  - Reads what M(dgxspark.serving.model_info) returned on all hosts, or what M(dgxspark.serving.preflight_info) saw there,
-    and what M(dgxspark.serving.model_manifest) read of the contents.
-  - Hosts that are to serve the same model are to have the same files. What one has is copied to the others; what none has
-    is downloaded on one.
+  - Reads what M(dgxspark.serving.model_info) returned on all hosts, or what M(dgxspark.serving.preflight_info) saw
+    there, and what M(dgxspark.serving.model_manifest) read of the contents.
+  - Hosts that are to serve the same model are to have the same files. What one has is copied to the others; what none
+    has is downloaded on one.
   - Prints one line for each model that moves. Runs on the controller.
 extends_documentation_fragment:
   - dgxspark.serving.attributes
@@ -31,6 +31,10 @@ options:
     description: The host whose files count as right where hosts have different ones.
     type: str
     default: ""
+  tried:
+    description: RV(steps) of a plan before the downloads; the model of a host that has failed since is not to be had.
+    type: dict
+    default: {}
   compare:
     description: Whether hosts that have it whole must have the same files.
     type: bool

@@ -138,12 +138,13 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import preflight_look, rank_look, tuning
-from ansible_collections.dgxspark.serving.plugins.module_utils.checks import judge, planned, want
-from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, skipped
+from ansible_collections.dgxspark.serving.plugins.module_utils.checks import judge, model_memory, planned, want
+from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, passed, skipped
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import image_versions
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import look as model_look
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
 
 SILENT = "Docker does not answer"
@@ -158,9 +159,7 @@ def of_the_rank(
 ) -> tuple[dict[str, Any], list[Check]]:
     """The ranks of the host, and the checks on what the wanted one needs."""
     rank = options["rank"]
-    checks = (
-        planned.model(model.model, model.path or model.mount, model.problems) if model else planned.model("", "", [])
-    )
+    checks = planned.model(asdict(model) if model else None)
     if docker is None:
         words = ("docker.names", "network.ports", "image.present", "image.architecture")
         return {}, [*(skipped(name, SILENT) for name in words), *checks]
@@ -171,6 +170,22 @@ def of_the_rank(
     checks += planned.from_problems("network.ports", rank_look.ports(rank, found) if rank else None, "free, or ours")
     image = rank["container"]["image"] if rank else ""
     return here, checks + planned.image(image, here.get("image"), options["architecture"])
+
+
+def of_the_model(rank: Mapping[str, Any], cache_dir: str) -> model_look.Found:
+    """The rank's model, as this host has it."""
+    hub = rank.get("model_hub", reference.HUGGING_FACE)
+    return model_look.look(rank["model"], cache_dir, hub, rank.get("model_revision", ""))
+
+
+def memory_of_the_model(
+    rank: Mapping[str, Any], model: model_look.Found | None, settled: bool, facts: Mapping[str, Any]
+) -> Check:
+    """Whether the rank's part of the model fits, where the model can be looked at."""
+    if settled:
+        return passed(model_memory.NAME, "the engine has it already")
+    whole = model.facts if model and not model.problems else {}
+    return model_memory.check(whole, rank.get("engine_memory"), facts)
 
 
 def main() -> None:
@@ -196,7 +211,7 @@ def main() -> None:
     options = module.params
     host = Host()
     docker, found = preflight_look.docker(module)
-    model = model_look.look(options["rank"]["model"], options["cache_dir"]) if options["rank"] else None
+    model = of_the_model(options["rank"], options["cache_dir"]) if options["rank"] else None
     try:
         here, checks = of_the_rank(options, docker, found, host, model)
     except ValueError as error:
@@ -214,12 +229,15 @@ def main() -> None:
         settled=bool(here) and here["running"] != [] and not here.get("replace", True),
     )
     raw = preflight_look.read(wanted, found)
+    facts = judge.facts(raw, wanted)
+    checks.append(memory_of_the_model(options["rank"], model, wanted.settled, facts["memory"]))
     module.exit_json(
         changed=False,
         checks=[asdict(check) for check in judge.in_order(checks + judge.checks(raw, wanted))],
         facts={
-            **judge.facts(raw, wanted),
+            **facts,
             "image": here.get("image"),
+            "model": {"manifest": model.fingerprint} if model else {},
             "versions": image_versions.versions(raw),
         },
         replica=here,

@@ -38,6 +38,18 @@ options:
   path:
     description: File on the controller into which all answers are written as JSON.
     type: path
+  model_download:
+    description: Whether a deployment downloads a model that no host has, so that this is no failure.
+    type: bool
+    default: true
+  model_from:
+    description: The host whose model a deployment copies to those that have another.
+    type: str
+    default: ""
+  image_comes:
+    description: Whether a deployment brings one image to all hosts, so that images that differ are no failure.
+    type: bool
+    default: false
   whole:
     description: Fail here when any host may not go on. Without it RV(refused) says which.
     type: bool

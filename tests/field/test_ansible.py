@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import configparser
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,27 @@ def test_a10_tp2_stops_clearly_and_nothing_is_half_started() -> None:
     assert found["spark-b"].problems == ("replica tp2-0 is left as it is, for spark-a failed or cannot be reached",)
 
 
-@pytest.mark.parametrize("role", ["host", "image", "model", "replica"])
+# What runs on the controller and speaks for all hosts.
+ON_CONTROLLER = {f"dgxspark.serving.{name}" for name in ("fanout_plan", "image_lock", "model_plan")}
+ON_CONTROLLER |= {"ansible.builtin.set_fact"}
+
+
+@pytest.mark.parametrize("role", ["fanout", "host", "image", "model", "replica"])
 def test_a10_no_work_on_a_host_runs_once(role: str) -> None:
     """``run_once`` picks the first host, be it one that failed: work for one host is chosen by rank."""
-    files = list((CHECKOUT / "roles" / role).rglob("*.yml"))
+    files = list((CHECKOUT / "roles" / role / "tasks").rglob("*.yml"))
     assert files
     for path in files:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            assert not line.strip().startswith("run_once: true"), path
+        for task in tasks_of(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            assert "run_once" not in task or ON_CONTROLLER & set(task), f"{path}: {task['name']}"
+
+
+def tasks_of(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """All tasks of a file, those in blocks, too."""
+    for entry in entries:
+        yield entry
+        for part in ("block", "rescue", "always"):
+            yield from tasks_of(entry.get(part) or [])
 
 
 def test_a12_a_limit_to_half_a_replica_says_so_in_one_line() -> None:

@@ -94,6 +94,7 @@ def test_sparkrun_with_everything() -> None:
     assert anvil.settings == {
         "gpu_memory_utilization": "0.8",
         "listen_address": "0.0.0.0",
+        "model_revision": "0123456789abcdef0123456789abcdef01234567",
         "port": "8100",
         "served_model_name": "anvil",
         "tensor_parallel_size": "2",
@@ -113,7 +114,6 @@ def test_sparkrun_with_everything() -> None:
     assert anvil.env == {"OMP_NUM_THREADS": "4", "VLLM_MARLIN_USE_ATOMIC_ADD": "1"}
     assert (anvil.min_nodes, anvil.max_nodes) == (2, 4)
     assert [note.split()[0] for note in anvil.notes] == [
-        "model_revision",
         "mods",
         "executor_config",
         "pre_exec",

@@ -9,6 +9,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
+
 RUNNING, DONE, FAILED = "running", "done", "failed"
 GONE = (
     "It ended without a word, as when it is killed, or when the host was started anew or has no memory left."
@@ -67,9 +69,9 @@ def line(host: str, what: str, now: dict[str, Any], before: dict[str, Any] | Non
     """
     words = []
     if now["total"]:
-        words.append(f"{_gb(now['done'])} of {_gb(now['total'])} GB")
+        words.append(f"{size(now['done'])} of {size(now['total'])}")
     elif now["done"]:
-        words.append(f"{_gb(now['done'])} GB")
+        words.append(size(now["done"]))
     seconds = now["seconds"] - before["seconds"] if before else now["seconds"]
     moved = now["done"] - (before["done"] if before else 0)
     if seconds > 0 and moved > 0:
@@ -77,7 +79,3 @@ def line(host: str, what: str, now: dict[str, Any], before: dict[str, Any] | Non
     words += [now["text"]] if now["text"] else []
     words.append(f"{now['seconds']:.0f} s")
     return f"{host}: {what}: {', '.join(words)}"
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f}"

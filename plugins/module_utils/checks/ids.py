@@ -31,7 +31,7 @@ GROUPS = {
         "manager",
     ),
     "image": ("present", "architecture"),
-    "model": ("complete",),
+    "model": ("complete", "memory"),
     "across": ("driver", "image", "versions", "model", "mtu", "address", "clock"),
 }
 IDS = tuple(f"{group}.{word}" for group, words in GROUPS.items() for word in words)

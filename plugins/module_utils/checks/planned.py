@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks.check import Check, failed, passed, skipped
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Problem
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 
 NOTHING_PLANNED = "nothing is planned for this host"
 
@@ -52,21 +53,24 @@ def image(wanted: str, found: Mapping[str, Any] | None, architecture: str) -> li
     ]
 
 
-def model(wanted: str, path: str, problems: Sequence[str]) -> list[Check]:
+def model(found: Mapping[str, Any] | None) -> list[Check]:
     """Whether the model is complete.
 
-    :param wanted: the model as it was asked for; empty when nothing is planned
-    :param path: where it lies, or where it was looked for
+    :param found: what ``model_info`` says; None when nothing is planned
     """
     name = "model.complete"
-    if not wanted:
+    if not found:
         return [skipped(name, NOTHING_PLANNED)]
-    if not problems:
-        return [passed(name, path)]
+    place = found["path"] or found["root"]
+    if not found["problems"]:
+        notes = list(found["notes"])
+        if found["leftovers"].get("bytes"):
+            notes.append(f"{size(found['leftovers']['bytes'])} that no model needs: model_prune=true removes them")
+        return [passed(name, place, "; ".join(notes))]
     return [
         failed(
             name,
-            f"model {wanted} in {path} is not complete: {'; '.join(problems)}",
+            f"model {found['model']} in {place} is not complete: {'; '.join(found['problems'])}",
             "a config, a tokenizer and all weight files",
             "Copy or download the model again, or set serving_model or model_cache_dir.",
         )

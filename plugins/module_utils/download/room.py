@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
+
 # Bytes that stay free: a disk that is full to the brim breaks everything else on the host.
 RESERVE = 1 << 30
 
@@ -20,7 +22,7 @@ def too_small(what: str, missing: int, free: int | None, folder: str) -> str:
     if free is None or missing == 0 or missing + RESERVE <= free:
         return ""
     return (
-        f"{what} needs {_gb(missing)} GB more and 1 GB to spare, found {_gb(free)} GB free in {folder}:"
+        f"{what} needs {size(missing)} more and {size(RESERVE)} to spare, found {size(free)} free in {folder}:"
         " make room, or set model_cache_dir to a folder on a larger disk."
     )
 
@@ -33,7 +35,3 @@ def unknown(free: int | None, folder: str) -> str:
 def free_bytes(blocks: int, available: int, block_size: int) -> int | None:
     """Free bytes from what statvfs says; None for a file system that reports a size of 0, as some network ones do."""
     return available * block_size if blocks else None
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f}"

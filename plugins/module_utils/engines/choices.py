@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import HUGGING_FACE, ModelReference
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_KEY, read, show
 
 _SHARE = BY_KEY["gpu_memory_utilization"]
@@ -50,6 +51,11 @@ def render(arguments: Mapping[str, Any], with_negation: bool) -> list[str]:
         else:
             argv += [f"--{name}", str(value)]
     return argv
+
+
+def revision(model: ModelReference, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The flag that names the snapshot in the mounted cache; a folder has only one."""
+    return {"revision": settings["model_revision"]} if model.hub == HUGGING_FACE else {}
 
 
 def argument_faults(

@@ -11,7 +11,11 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
-from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import HUB_MOUNT, ModelReference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import (
+    HUB_MOUNT,
+    HUGGING_FACE,
+    ModelReference,
+)
 
 ENTRYPOINT = ["python3", "-m", "sglang.launch_server"]
 BACKENDS = ("mp",)
@@ -34,6 +38,7 @@ ALIASES = {
 # Flags that the plan decides, and the variable that decides each.
 DECIDED = {
     "model-path": "serving_model",
+    "revision": "serving_model_revision",
     "served-model-name": "serving_served_model_name",
     "host": "serving_listen_address",
     "port": "serving_port",
@@ -110,6 +115,7 @@ def _argv(members: Group, rank: int, model: ModelReference, settings: Mapping[st
     ours = {
         "model-path": model.argument,
         "served-model-name": settings["served_model_name"],
+        **choices.revision(model, settings),
         "host": settings["listen_address"] if rank == 0 else WORKER_HOST,
         "port": settings["port"],
         "tp-size": settings["tensor_parallel_size"],
@@ -131,7 +137,7 @@ def _argv(members: Group, rank: int, model: ModelReference, settings: Mapping[st
 
 def _environment(members: Group, rank: int, model: ModelReference) -> dict[str, str]:
     ours = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1"}
-    if not model.is_path:
+    if model.hub == HUGGING_FACE:
         ours["HF_HUB_CACHE"] = HUB_MOUNT
     if members.world_size > 1:
         # Otherwise the address of the management network is told to the peers, and all wait for ever.

@@ -11,7 +11,11 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
-from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import HUB_MOUNT, ModelReference
+from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import (
+    HUB_MOUNT,
+    HUGGING_FACE,
+    ModelReference,
+)
 
 # Set by name: some images' entrypoint is a shell or swallows the command.
 ENTRYPOINT = ["vllm"]
@@ -53,6 +57,7 @@ ALIASES = {
 # further than tensor and pipeline parallel contradicts the number of hosts; more replicas are the data-parallel way.
 DECIDED = {
     "model": "serving_model",
+    "revision": "serving_model_revision",
     "served-model-name": "serving_served_model_name",
     "host": "serving_listen_address",
     "port": "serving_port",
@@ -179,6 +184,7 @@ def _argv(model: ModelReference, settings: Mapping[str, Any], ours: Mapping[str,
         chosen = {name: value for name, value in chosen.items() if name not in API_FLAGS}
     ours = {
         "served-model-name": settings["served_model_name"],
+        **choices.revision(model, settings),
         **ours,
         "gpu-memory-utilization": settings["gpu_memory_utilization"],
     }
@@ -230,7 +236,7 @@ def _offline(model: ModelReference) -> dict[str, str]:
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
     }
-    if not model.is_path:
+    if model.hub == HUGGING_FACE:
         ours["HF_HUB_CACHE"] = HUB_MOUNT
     return ours
 

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.order import Order
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 
 # Bytes that are left free, for a file system that is full to the last byte stops others.
 MARGIN = 1 << 30
@@ -30,8 +31,8 @@ def check(order: Order) -> dict[str, Any]:
     problems = []
     if missing and free is not None and to_take + MARGIN > free:
         problems.append(
-            f"{order.what} needs {to_take / 1e9:.1f} GB at {place.root} and {MARGIN / 1e9:.1f} GB to spare, and "
-            f"{free / 1e9:.1f} GB are free. Free some, or choose another disk."
+            f"{order.what} needs {size(to_take)} at {place.root} and {size(MARGIN)} to spare, found {size(free)} free. "
+            "Make room, or choose another disk."
         )
     locked = _not_writable(place.root, place.staging, payload.repository) if missing else ""
     if locked:

@@ -17,6 +17,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.order impo
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.payload import File
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.server import CannotListen, Server
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import kept
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 
 TICK = 0.2
 
@@ -117,5 +118,5 @@ def _receive(order: Order, board: Board, server: Server, progress: Teller, missi
 def _serve_on(server: Server, progress: Teller, total: int) -> NoReturn:
     """Give to others until this process is ended."""
     while True:
-        progress.tell(server.sent, total, f"{server.sent / 1e9:.1f} GB sent")
+        progress.tell(server.sent, total, f"{size(server.sent)} sent")
         time.sleep(TICK)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import sizes
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import (
     canonical,
     content,
@@ -25,8 +26,6 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.models import (
     tree,
     weights,
 )
-
-_GB = 1e9
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,7 @@ def look(text: str, cache_dir: str, hub: str = reference.HUGGING_FACE, revision:
                 first = first or found
     except OSError as error:
         first = first or _found(model, places.Place(model.text if model.is_path else cache_dir), [_unread(error)])
-    assert first, "places.find has at least one"
-    return first
+    return first or _found(model, places.Place(cache_dir), ["there is no place to look in"])
 
 
 def login_home() -> str:
@@ -204,6 +202,6 @@ def _unfinished(found: Found, place: places.Place) -> list[str]:
         return []
     names = weights.some(path.removeprefix(f"{folder}/") for path in parts)
     done = sum(parts.values())
-    missing = "" if found.missing is None else f", {found.missing / _GB:.1f} GB missing"
-    free = "" if found.free is None else f", {found.free / _GB:.1f} GB free"
-    return [f"download unfinished: {names} ({done / _GB:.1f} GB so far{missing}{free})"]
+    missing = "" if found.missing is None else f", {sizes.size(found.missing)} missing"
+    free = "" if found.free is None else f", {sizes.size(found.free)} free"
+    return [f"download unfinished: {names} ({sizes.size(done)} so far{missing}{free})"]

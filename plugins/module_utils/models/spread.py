@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import PATH
+from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 
 DOWNLOAD, SOURCE, RECEIVE, NOTHING = "download", "source", "receive", ""
 DIFFER = "Name the host whose files are right with -e model_from=HOST, or one revision with serving_model_revision"
@@ -61,6 +62,11 @@ class Spread:
     words: list[str] = field(default_factory=list)
 
 
+def key_of(hub: str, model: str, revision: str) -> str:
+    """The same for hosts that are to have the same files."""
+    return "\n".join((hub, model, revision))
+
+
 def view(host: str, revision: str, found: Mapping[str, Any], hashed: Mapping[str, Any], compare: bool = True) -> View:
     """Read what a host said.
 
@@ -71,7 +77,7 @@ def view(host: str, revision: str, found: Mapping[str, Any], hashed: Mapping[str
     """
     return View(
         host=host,
-        key="\n".join((found["hub"], found["model"], revision)),
+        key=key_of(found["hub"], found["model"], revision),
         what=f"{found['model']} at {revision}" if revision else found["model"],
         hub=found["hub"],
         problems=found["problems"],
@@ -81,18 +87,19 @@ def view(host: str, revision: str, found: Mapping[str, Any], hashed: Mapping[str
     )
 
 
-def decide(views: Iterable[View], download: bool, truth: str = "") -> Spread:
+def decide(views: Iterable[View], download: bool, truth: str = "", lost: Mapping[str, str] | None = None) -> Spread:
     """Say what each host is to do.
 
     :param download: whether a model that no host has may be downloaded
     :param truth: the host whose files count as right; empty where all have the same
+    :param lost: for the key of each model whose download has failed, on which host
     """
     groups: dict[str, list[View]] = {}
     for one in views:
         groups.setdefault(one.key, []).append(one)
     spread = Spread()
     for group in groups.values():
-        _decide(group, download, truth, spread)
+        _decide(group, download, truth, (lost or {}).get(group[0].key, ""), spread)
     return spread
 
 
@@ -129,7 +136,7 @@ def _sums(hashed: Mapping[str, Any] | None) -> dict[str, str]:
     return {entry["path"]: entry["sha256"] for entry in entries if "sha256" in entry}
 
 
-def _decide(group: Sequence[View], download: bool, truth: str, spread: Spread) -> None:
+def _decide(group: Sequence[View], download: bool, truth: str, lost: str, spread: Spread) -> None:
     good = [one for one in group if one.good]
     chosen = [one for one in good if one.host == truth]
     named = any(one.host == truth for one in group)
@@ -141,7 +148,7 @@ def _decide(group: Sequence[View], download: bool, truth: str, spread: Spread) -
         return
     if not (chosen if named else good):
         for one in group:
-            spread.refused[one.host] = _missing(one, truth if named else "", download)
+            spread.refused[one.host] = _missing(one, truth if named else "", download, lost)
         return
     files = Counter(one.files for one in good)
     best = files.most_common(2)
@@ -160,15 +167,17 @@ def _decide(group: Sequence[View], download: bool, truth: str, spread: Spread) -
         spread.steps[right.host] = SOURCE
         spread.sources.update({one.host: right.host for one in receivers})
         hosts = ", ".join(one.host for one in receivers)
-        spread.words.append(f"{right.what}, {right.size / 1e9:.1f} GB, is copied from {right.host} to {hosts}")
+        spread.words.append(f"{right.what}, {size(right.size)}, is copied from {right.host} to {hosts}")
 
 
 def _names(views: Iterable[View], files: str) -> str:
     return ", ".join(one.host for one in views if one.files == files)
 
 
-def _missing(one: View, truth: str, download: bool) -> str:
+def _missing(one: View, truth: str, download: bool, lost: str) -> str:
     """Why a host cannot get its model."""
+    if lost:
+        return f"model {one.what} is not whole here, and its download on {lost} has failed, which says why."
     if truth and one.host != truth:
         return f"model {one.what} is to come from {truth}, where it is not whole. Mend it, or name another host."
     found = "; ".join([*one.problems, *(f"wrong content of {path}" for path in sorted(one.wrong))])

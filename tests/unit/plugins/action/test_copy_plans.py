@@ -48,6 +48,13 @@ def test_what_was_looked_at_last_counts(monkeypatch: pytest.MonkeyPatch) -> None
     assert shown == ["acme/tiny, 1.0 GB, is copied from s1 to s2."]
 
 
+def test_who_waited_for_a_host_that_failed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rank = {"model_revision": "", "model_hub": "huggingface", "model": "acme/tiny"}
+    arguments = {"ranks": {"s1": rank, "s2": rank}, "download": False, "tried": {"s1": "download", "s2": ""}}
+    result, _shown = run(monkeypatch, model_plan, {"s2": {"__model_found": GONE}}, arguments)
+    assert "its download on s1 has failed" in result["refused"]["s2"]
+
+
 def test_a_truth_that_serves_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = {"ranks": {"s1": RANK}, "truth": "s9"}
     result, _shown = run(monkeypatch, model_plan, {"s1": {"__model_found": FOUND}}, arguments)

@@ -49,8 +49,8 @@ def test_it_asks_until_the_end_and_shows_how_far_it_is(monkeypatch: pytest.Monke
     assert [call.get("job_stage") for call in run.calls] == [None, "poll", "poll"]
     assert len({call["job_id"] for call in run.calls}) == 1
     assert run.shown == [
-        "s2: copying model m: 1.0 of 2.0 GB, 0.10 GB/s, 10 s",
-        "s2: copying model m: 1.0 of 2.0 GB, 20 s",
+        "s2: copying model m: 1.0 GB of 2.0 GB, 0.10 GB/s, 10 s",
+        "s2: copying model m: 1.0 GB of 2.0 GB, 20 s",
     ]
     assert run.result["changed"] is True
 

@@ -209,8 +209,8 @@ BAD = {
         {},
         (
             "serving_model on hosts spark1, spark2, spark3: found './qwen',"
-            " wanted a Hugging Face id (ORG/NAME) or an absolute"
-            " path on the host. Set it to a Hugging Face id (ORG/NAME) or an absolute path on the host."
+            " wanted an id (ORG/NAME) or an absolute"
+            " path on the host. Set it to an id (ORG/NAME) or an absolute path on the host."
         ),
     ),
     "unknown engine": (

@@ -26,11 +26,11 @@ def test_what_is_no_status(content: bytes) -> None:
     ("now", "before", "words"),
     [
         (Status(seconds=12), None, "s1: hashing m: 12 s"),
-        (Status(done=10**10, total=4 * 10**10, seconds=10), None, "s1: hashing m: 10.0 of 40.0 GB, 1.00 GB/s, 10 s"),
+        (Status(done=10**10, total=4 * 10**10, seconds=10), None, "s1: hashing m: 10.0 GB of 40.0 GB, 1.00 GB/s, 10 s"),
         (
             Status(done=3 * 10**10, total=4 * 10**10, seconds=20, text="last"),
             Status(done=10**10, total=4 * 10**10, seconds=10),
-            "s1: hashing m: 30.0 of 40.0 GB, 2.00 GB/s, last, 20 s",
+            "s1: hashing m: 30.0 GB of 40.0 GB, 2.00 GB/s, last, 20 s",
         ),
         (Status(done=10**9, seconds=10), Status(done=10**9, seconds=10), "s1: hashing m: 1.0 GB, 10 s"),
     ],

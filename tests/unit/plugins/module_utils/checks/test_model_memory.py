@@ -26,8 +26,8 @@ ENGINE = {
 }
 
 
-def check(name: str, memory: dict[str, Any] = MEMORY, **engine: Any) -> Check:
-    found = model_memory.check(facts(name), {**ENGINE, **engine}, memory)
+def check(name: str, memory: dict[str, Any] | None = None, **engine: Any) -> Check:
+    found = model_memory.check(facts(name), {**ENGINE, **engine}, MEMORY if memory is None else memory)
     assert found.id == "model.memory"
     return found
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.checks import planned
@@ -43,10 +45,32 @@ def test_image(image: str, found: dict[str, str] | None, statuses: list[str]) ->
     assert [check.status for check in planned.image(image, found, "arm64")] == statuses
 
 
+FOUND: dict[str, Any] = {
+    "model": "org/name", "root": "/hub", "path": "/hub/x", "problems": [], "notes": [], "leftovers": {"bytes": 0}
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("model", "problems", "status"), [("", [], "skip"), ("org/name", [], "pass"), ("org/name", ["no config"], "fail")]
+    ("found", "status", "words"),
+    [
+        (None, "skip", ["nothing is planned"]),
+        (FOUND, "pass", ["/hub/x"]),
+        (
+            {**FOUND, "path": "", "problems": ["no folder", "no room"]},
+            "fail",
+            ["org/name in /hub", "no folder; no room"],
+        ),
+    ],
 )
-def test_model(model: str, problems: list[str], status: str) -> None:
-    (found,) = planned.model(model, "/models/name", problems)
-    assert found.status == status
-    assert all(problem in found.found for problem in problems)
+def test_model(found: dict[str, Any] | None, status: str, words: list[str]) -> None:
+    (check,) = planned.model(found)
+    assert check.status == status
+    assert all(word in check.found for word in words)
+
+
+def test_m02_what_is_no_fault_is_told_in_detail() -> None:
+    left = {"notes": ["nvidia cannot write blobs, which root owns"], "leftovers": {"bytes": 12 * 10**9}}
+    (check,) = planned.model({**FOUND, **left})
+    assert check.detail == (
+        "nvidia cannot write blobs, which root owns; 12.0 GB that no model needs: model_prune=true removes them"
+    )

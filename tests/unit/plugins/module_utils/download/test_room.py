@@ -26,7 +26,7 @@ def test_what_is_missing_must_fit_with_something_to_spare(missing: int, free: in
 
 def test_the_words() -> None:
     assert room.too_small("acme/tiny", 4_100_000_000, 1_200_000_000, "/data/hub") == (
-        "acme/tiny needs 4.1 GB more and 1 GB to spare, found 1.2 GB free in /data/hub:"
+        "acme/tiny needs 4.1 GB more and 1.1 GB to spare, found 1.2 GB free in /data/hub:"
         " make room, or set model_cache_dir to a folder on a larger disk."
     )
     assert room.unknown(None, "/nas") == ("The file system of /nas does not say how much is free; downloading anyway.")

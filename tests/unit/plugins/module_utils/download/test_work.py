@@ -143,7 +143,7 @@ def test_m08_a_disk_that_is_too_small_is_found_before_the_first_byte(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     files = [{"path": "model.safetensors", "size": 10**18, "blob": "b2"}]
-    with pytest.raises(WorkFailed, match=r"^acme/tiny needs 1000000000\.0 GB more and 1 GB to spare, found "):
+    with pytest.raises(WorkFailed, match=r"^acme/tiny needs 1000000000\.0 GB more and 0 kB to spare, found "):
         run(monkeypatch, tmp_path, attempt({"b2": 5}, DONE, files))
     assert not (tmp_path / "wanted").exists()
 

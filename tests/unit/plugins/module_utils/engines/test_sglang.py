@@ -14,6 +14,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group imp
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
 SETTINGS = {
+    "model_revision": "",
     "served_model_name": "qwen",
     "listen_address": "0.0.0.0",
     "port": 8000,

@@ -14,6 +14,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group imp
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
 SETTINGS = {
+    "model_revision": "",
     "served_model_name": "qwen",
     "listen_address": "0.0.0.0",
     "port": 8000,
@@ -313,6 +314,23 @@ def test_n17_nothing_is_rendered_empty() -> None:
 def test_an_id_is_served_from_the_mounted_cache_m16() -> None:
     assert vllm.serve_argv(HUB, SETTINGS)[:2] == ["serve", "Qwen/Qwen3-8B"]
     assert container(ALONE, 0, SETTINGS)["env"]["HF_HUB_CACHE"] == HUB.mount == "/models/hub"
+
+
+@pytest.mark.parametrize(
+    ("model", "argument", "revision"),
+    [
+        (HUB, "Qwen/Qwen3-8B", ["--revision", "v2"]),
+        (reference.parse("Qwen/Qwen3-8B", "modelscope"), "/models/Qwen--Qwen3-8B", []),
+        (reference.parse("/srv/models/qwen"), "/models/qwen", []),
+    ],
+)
+def test_a_revision_is_named_where_the_mount_may_hold_several(
+    model: reference.ModelReference, argument: str, revision: list[str]
+) -> None:
+    argv = vllm.serve_argv(model, {**SETTINGS, "model_revision": "v2"})
+    assert argv[1] == argument
+    at = argv.index("--revision") if "--revision" in argv else len(argv)
+    assert argv[at : at + 2] == revision
 
 
 def test_a_path_needs_no_cache() -> None:

@@ -113,8 +113,8 @@ def test_m08_a_disk_that_is_too_small_is_refused_before_the_first_byte(
     found = check.check(order)
     assert found["free"] == (free * 1024 if blocks else None)
     text = (
-        f"model acme/tiny needs 0.0 GB at {order.place.root} and 1.1 GB to spare, and 0.0 GB are free. Free some, or"
-        " choose another disk."
+        f"model acme/tiny needs 201 kB at {order.place.root} and 1.1 GB to spare, found 0 kB free. Make room, or choose"
+        " another disk."
     )
     assert found["problems"] == ([text] if refused else [])
 

@@ -141,7 +141,7 @@ def test_an_unfinished_download_m08(tmp_path: Path) -> None:
     assert look.look(ID, str(tmp_path)).problems == []
     (repository / "blobs" / f"aaaa1111-{WEIGHTS}").unlink()
     found = look.look(ID, str(tmp_path))
-    assert found.problems[0].startswith("download unfinished: blobs/w.incomplete (0.0 GB so far, ")
+    assert found.problems[0].startswith("download unfinished: blobs/w.incomplete (1 kB so far, ")
     assert len(found.problems) == 2
 
 

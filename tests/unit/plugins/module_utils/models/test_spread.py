@@ -21,8 +21,10 @@ FOUND: dict[str, Any] = {
 GONE = {**FOUND, "problems": ["no folder x"], "fingerprint": "", "size": 0}
 
 
-def seen(host: str, found: dict[str, Any] = FOUND, hashed: dict[str, Any] | None = None, revision: str = "") -> View:
-    return view(host, revision, found, hashed or {})
+def seen(
+    host: str, found: dict[str, Any] | None = None, hashed: dict[str, Any] | None = None, revision: str = ""
+) -> View:
+    return view(host, revision, found or FOUND, hashed or {})
 
 
 def test_all_have_it() -> None:
@@ -127,3 +129,10 @@ def test_what_the_copy_is_told() -> None:
     }
     assert found["s4"]["what"] == "model acme/tiny"
     assert len({one["key"] for one in found.values()}) == 1
+
+
+def test_a_download_that_failed_is_told_to_those_that_waited_for_it() -> None:
+    waiting = seen("s2", GONE)
+    refused = decide([waiting], download=False, lost={waiting.key: "s1"}).refused
+    assert refused == {"s2": "model acme/tiny is not whole here, and its download on s1 has failed, which says why."}
+    assert "-e model_download=true" in decide([waiting], download=False, lost={"another": "s1"}).refused["s2"]
