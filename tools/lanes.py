@@ -19,17 +19,22 @@ class Kind(Enum):
 
     STATIC = "static"  # reads files: one core at most, little memory
     LAB = "lab"  # light hosts and the engine double: fine beside others of its kind
-    HEAVY = "heavy"  # real vLLM or the making of images: both cores and most of the memory, never beside another lab
+    HEAVY = "heavy"  # real vLLM or the making of its image: up to 8 GB, beside one light lab at most
+    ALONE = "alone"  # what every lab needs first: never beside a lab
 
 
 @dataclass(frozen=True)
 class Step:
-    """One check: what it is called, the command, what it takes, and after how many seconds it counts as hung."""
+    """One check: what it is called, the command, what it takes.
+
+    :ivar limit: seconds after which it counts as hung; :ivar seconds: about how long it takes beside others
+    """
 
     name: str
     argv: tuple[str, ...]
     kind: Kind = Kind.STATIC
     limit: int = 1800
+    seconds: int = 150
 
 
 def fits(step: Step, running: Sequence[Step]) -> bool:
@@ -37,19 +42,19 @@ def fits(step: Step, running: Sequence[Step]) -> bool:
     light = all(other.kind is Kind.LAB for other in (step, *running))
     if len(running) >= (LIGHT_SLOTS if light else SLOTS):
         return False
-    labs = [other for other in running if other.kind is not Kind.STATIC]
-    if step.kind is Kind.HEAVY:
+    if step.kind is Kind.STATIC:
+        return True
+    labs = {other.kind for other in running} - {Kind.STATIC}
+    if Kind.ALONE in (step.kind, *labs):
         return not labs
-    if step.kind is Kind.LAB:
-        return all(other.kind is Kind.LAB for other in labs)
-    return True
+    return step.kind is Kind.LAB or Kind.HEAVY not in labs
 
 
 def next_step(pending: Sequence[Step], running: Sequence[Step]) -> Step | None:
     """Return the step to start now, or None when a running one has to end first.
 
     The labs are the long way, so one of them always runs, and static steps go beside it; only when these are used up,
-    light labs run side by side.
+    a light lab goes beside a heavy one, and then light ones run side by side.
     """
     lab_runs = any(step.kind is not Kind.STATIC for step in running)
     able = [step for step in pending if fits(step, running)]
@@ -58,5 +63,5 @@ def next_step(pending: Sequence[Step], running: Sequence[Step]) -> Step | None:
 
 
 def in_order(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with heavy ones before light labs, else as they were: light ones can pair up at the end."""
-    return sorted(steps, key=lambda step: step.kind is Kind.LAB)
+    """Return the steps that labs need, then heavy and then light ones, long ones first: short ones fill the lanes."""
+    return sorted(steps, key=lambda step: (step.kind is not Kind.ALONE, step.kind is Kind.LAB, -step.seconds))

@@ -79,6 +79,8 @@ class Pair:
         self.lab = lab
         self.inventory = inventory
         self.limit = limit
+        # The variables that the last deployment gave, when it went well.
+        self._has: dict[str, Any] | None = None
         self._environment = {**os.environ, **environment, "ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"}
 
     # -- the controller --------------------------------------------------------------------------------------------
@@ -92,6 +94,7 @@ class Pair:
 
     def start(self, argv: Sequence[str]) -> subprocess.Popen[str]:
         """Start a command as a terminal does: Ctrl-C reaches all of its processes."""
+        self._has = None
         return subprocess.Popen(
             argv,
             cwd=CHECKOUT,
@@ -109,7 +112,29 @@ class Pair:
         """Run a playbook to its end."""
         running = self.start(self.command(playbook, variables, inventory))
         output, _none = running.communicate()
+        self._has = dict(variables or {}) if running.returncode == 0 else None
         return Ended(running.returncode, " ".join(output.split()))
+
+    def have_own(self) -> None:
+        """Deploy with the inventory's own variables, unless that was done last."""
+        if self._has != {}:
+            ended = self.play("deploy-tp2.yml")
+            assert ended.code == 0, ended.text
+            self.wait_generating()
+
+    def is_own(self) -> None:
+        """Remember that what runs is what the inventory's own variables give."""
+        self._has = {}
+
+    def refused(self, variables: dict[str, Any] | None = None, inventory: Path | None = None) -> str:
+        """Return what a deployment says that must be refused, and that must leave what runs alone."""
+        has, before = self._has, self.runs()
+        ended = self.play("deploy-tp2.yml", variables, inventory)
+        assert ended.code != 0, ended.text
+        assert "Traceback" not in ended.text
+        assert self.runs() == before
+        self._has = has
+        return ended.text
 
     def interrupt(self, playbook: str, variables: dict[str, Any], mark: str) -> Ended:
         """Run a playbook, and press Ctrl-C when its output has a mark (a regular expression), until it is heard.

@@ -29,6 +29,26 @@ POINTS = {
 }
 
 
+def test_a_second_run_at_the_same_time(any_pair: Pair, record: Record) -> None:
+    first = any_pair.start(any_pair.command("deploy-tp2.yml", NEW))
+
+    def locked() -> bool:
+        assert first.poll() is None, "the first run ended without the lock"
+        return any_pair.ask("spark1", "test", "-e", "/run/dgxspark-serving/lock.json") is not None
+
+    try:
+        any_pair.wait(locked, "the first run has the lock")
+        second = any_pair.play("deploy-tp2.yml", {"serving_env": {"MARK": "another"}})
+    finally:
+        output, _none = first.communicate()
+    assert second.code != 0
+    assert "another run of dgxspark.serving by" in second.text, second.text
+    assert "Traceback" not in second.text
+    assert first.returncode == 0, output
+    any_pair.wait_generating()
+    record(Outcome("a second run at the same time", "refused: another run is changing this host; the first goes on"))
+
+
 @pytest.mark.parametrize("point", POINTS)
 def test_interrupted(point: str, pair: Pair, record: Record) -> None:
     old = pair.live("spark1")["generation"]
@@ -40,6 +60,7 @@ def test_interrupted(point: str, pair: Pair, record: Record) -> None:
         back = pair.wait(lambda: pair.live("spark1").get("generation") == old and pair.serving(), "the old one serves")
         made = pair.wait_generating()
         assert back
+        pair.is_own()
         record(Outcome(f"Ctrl-C {point}", "the hosts take the change back", made.at - at, pair.engine_start()))
         return
     again = pair.play("deploy-tp2.yml")
@@ -47,25 +68,3 @@ def test_interrupted(point: str, pair: Pair, record: Record) -> None:
     assert pair.live("spark1")["generation"] == old
     pair.wait_generating()
     record(Outcome(f"Ctrl-C {point}, then run again", "the next run puts it right"))
-
-
-def test_a_second_run_at_the_same_time(pair: Pair, record: Record) -> None:
-    first = pair.start(pair.command("deploy-tp2.yml", NEW))
-
-    def locked() -> bool:
-        assert first.poll() is None, "the first run ended without the lock"
-        return pair.ask("spark1", "test", "-e", "/run/dgxspark-serving/lock.json") is not None
-
-    try:
-        pair.wait(locked, "the first run has the lock")
-        second = pair.play("deploy-tp2.yml", {"serving_env": {"MARK": "another"}})
-    finally:
-        output, _none = first.communicate()
-    assert second.code != 0
-    assert "another run of dgxspark.serving by" in second.text, second.text
-    assert "Traceback" not in second.text
-    assert first.returncode == 0, output
-    pair.wait_generating()
-    back = pair.play("deploy-tp2.yml")
-    assert back.code == 0, back.text
-    record(Outcome("a second run at the same time", "refused: another run is changing this host; the first goes on"))

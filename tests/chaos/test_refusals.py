@@ -39,10 +39,10 @@ def listener(pair: Pair, address: str, port: int) -> Iterator[None]:
 
 
 @pytest.fixture
-def inventory_with_a_wrong_address(pair: Pair, tmp_path: Path) -> Path:
+def inventory_with_a_wrong_address(any_pair: Pair, tmp_path: Path) -> Path:
     """Return a copy of the inventory in which spark1's fabric address is one that no host has."""
-    for file in pair.inventory.rglob("*.yml"):
-        target = tmp_path / file.relative_to(pair.inventory)
+    for file in any_pair.inventory.rglob("*.yml"):
+        target = tmp_path / file.relative_to(any_pair.inventory)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     hosts = tmp_path / "hosts.yml"
@@ -52,28 +52,20 @@ def inventory_with_a_wrong_address(pair: Pair, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_wrong_master_address(pair: Pair, inventory_with_a_wrong_address: Path, record: Record) -> None:
-    before = pair.runs()
-    ended = pair.play("deploy-tp2.yml", inventory=inventory_with_a_wrong_address)
-    assert ended.code != 0
-    assert "10.100.0.77" in ended.text, ended.text
-    assert "Traceback" not in ended.text
-    assert pair.runs() == before
-    pair.wait_generating()
-    record(Outcome("wrong master address", f"refused: {sentence(ended.text, '10.100.0.77')}"))
+def test_wrong_master_address(any_pair: Pair, inventory_with_a_wrong_address: Path, record: Record) -> None:
+    text = any_pair.refused(inventory=inventory_with_a_wrong_address)
+    assert "10.100.0.77" in text, text
+    any_pair.wait_generating()
+    record(Outcome("wrong master address", f"refused: {sentence(text, '10.100.0.77')}"))
 
 
 @pytest.mark.parametrize(
     ("what", "address", "port", "variable"),
     [("API", "0.0.0.0", 8100, "serving_port"), ("master", "10.100.0.1", 29601, "serving_master_port")],
 )
-def test_port_taken(what: str, address: str, port: int, variable: str, pair: Pair, record: Record) -> None:
-    before = pair.runs()
-    with listener(pair, address, port):
-        ended = pair.play("deploy-tp2.yml", {variable: port})
-    assert ended.code != 0
-    assert str(port) in ended.text, ended.text
-    assert "Traceback" not in ended.text
-    assert pair.runs() == before
-    pair.wait_generating()
-    record(Outcome(f"{what} port taken", f"refused: {sentence(ended.text, str(port))}"))
+def test_port_taken(what: str, address: str, port: int, variable: str, any_pair: Pair, record: Record) -> None:
+    with listener(any_pair, address, port):
+        text = any_pair.refused({variable: port})
+    assert str(port) in text, text
+    any_pair.wait_generating()
+    record(Outcome(f"{what} port taken", f"refused: {sentence(text, str(port))}"))

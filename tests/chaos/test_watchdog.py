@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from tests.chaos.pair import Pair
 from tests.chaos.record import Outcome
@@ -22,23 +20,16 @@ HUNG_AFTER = 15  # seconds
 FREEZE = "docker top $(docker ps --quiet --filter name=^dgxspark-) -o pid | tail -n +2 | xargs kill -STOP"
 
 
-@pytest.fixture
-def limited(pair: Pair) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Return a way to give the supervisors other limits, which leaves the engine alone; undone afterwards."""
-
-    def give(limits: dict[str, Any]) -> None:
-        before = pair.runs()
-        ended = pair.play("deploy-tp2.yml", limits)
-        assert ended.code == 0, ended.text
-        assert pair.runs() == before, "new limits leave the engine alone"
-
-    yield give
-    ended = pair.play("deploy-tp2.yml")
+def give(pair: Pair, limits: dict[str, Any]) -> None:
+    """Give the supervisors other limits, which leaves the engine alone."""
+    before = pair.runs()
+    ended = pair.play("deploy-tp2.yml", limits)
     assert ended.code == 0, ended.text
+    assert pair.runs() == before, "new limits leave the engine alone"
 
 
-def test_n01_a_rank_that_hangs_under_load(pair: Pair, limited: Callable[..., None], record: Record) -> None:
-    limited({"replica_hung_after": HUNG_AFTER})
+def test_n01_a_rank_that_hangs_under_load(pair: Pair, record: Record) -> None:
+    give(pair, {"replica_hung_after": HUNG_AFTER})
     with pair.load():
         at = time.time()
         assert pair.ask("spark2", "sh", "-c", FREEZE) is not None
@@ -48,29 +39,27 @@ def test_n01_a_rank_that_hangs_under_load(pair: Pair, limited: Callable[..., Non
     record(Outcome(name, recovery.noticed, recovery.seconds, recovery.engine))
 
 
-def test_a_spent_budget_stays_down_until_the_next_deployment(
-    pair: Pair, limited: Callable[..., None], record: Record
-) -> None:
-    limited({"replica_restart_limit": 2, "replica_restart_window": 3600})
+def test_a_spent_budget_stays_down_until_the_next_deployment(any_pair: Pair, record: Record) -> None:
+    give(any_pair, {"replica_restart_limit": 2, "replica_restart_window": 3600})
     # What other tests have used up of the budget may count, too.
     for _number in range(3):
-        if pair.live("spark1").get("phase") == "down":
+        if any_pair.live("spark1").get("phase") == "down":
             break
         at = time.time()
-        pair.lab.kill_engine("spark2")
+        any_pair.lab.kill_engine("spark2")
 
         def settled(at: float = at) -> bool:
-            state = pair.live("spark1")
+            state = any_pair.live("spark1")
             return state.get("phase") in ("down", "serving") and state["since"] > at
 
-        pair.wait(settled, "rank 0 starts again or gives up")
-    state = pair.live("spark1")
+        any_pair.wait(settled, "rank 0 starts again or gives up")
+    state = any_pair.live("spark1")
     assert state["phase"] == "down", state
     reason = state["reason"]
     assert "the engine ended with exit code 137" in reason
     assert "use up the budget of 2 restarts" in reason
-    assert all(not pair.container(host)["State"]["Running"] for host in ("spark1", "spark2"))
-    ended = pair.play("deploy-tp2.yml")
+    assert all(not any_pair.container(host)["State"]["Running"] for host in ("spark1", "spark2"))
+    ended = any_pair.play("deploy-tp2.yml")
     assert ended.code == 0, ended.text
-    pair.wait_generating()
+    any_pair.wait_generating()
     record(Outcome("rank 1 killed once more than replica_restart_limit", reason))

@@ -9,8 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from tools.ansible_test import UNIT_TARGET
 from tools.lanes import Kind
-from tools.steps import ENGINE_STEP, all_steps, chosen_steps, lab_steps, molecule_steps, scenario_kind
+from tools.steps import (
+    ENGINE_STEP,
+    LONG,
+    WITH_PROCESSES,
+    all_steps,
+    chosen_steps,
+    lab_steps,
+    molecule_steps,
+    scenario_kind,
+    static_steps,
+)
+
+CHECKOUT = Path(__file__).parents[3]
 
 
 def scenario(checkout: Path, name: str, converge: str) -> None:
@@ -38,11 +51,24 @@ def test_every_scenario_is_a_step_and_the_real_engine_is_heavy(tmp_path: Path) -
 
 def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     scenario(tmp_path, "default", "engine: double\n")
-    lab_test(tmp_path, "hosts", "pass\n")
-    lab_test(tmp_path, "all_playbooks", "pass\npass\n")
+    lab_test(tmp_path, "fast", "pass\n")
+    lab_test(tmp_path, "playbooks", "pass\n")
     names = [step.name for step in lab_steps(tmp_path)]
-    assert names == [ENGINE_STEP, "chaos", "lab test all_playbooks", "lab test hosts", "molecule default"]
-    assert lab_steps(tmp_path)[0].kind is Kind.HEAVY
+    assert names == [ENGINE_STEP, "chaos", "lab test playbooks", "lab test fast", "molecule default"]
+    assert lab_steps(tmp_path)[0].kind is Kind.ALONE
+
+
+def test_what_is_known_to_be_long_is_there() -> None:
+    assert set(LONG) <= {step.name for step in lab_steps(CHECKOUT)}
+
+
+def test_what_the_unit_step_leaves_out_ansible_test_has() -> None:
+    steps = {step.name: step.argv for step in static_steps()}
+    assert "ansible-test units" in steps
+    for path in WITH_PROCESSES:
+        assert f"--ignore={path}" in steps["unit tests"]
+        assert path.startswith(UNIT_TARGET)
+        assert (CHECKOUT / path).is_file()
 
 
 def test_names_are_unique(tmp_path: Path) -> None:
