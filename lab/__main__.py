@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line of the lab: `python -m lab up|down|status|link|host|kill|fault|engine`."""
+"""Command line of the lab: `python -m lab up|down|status|link|host|kill|fault|model|hub|engine`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lab.engine_choice import chosen_engines
 from lab.errors import LabError
 from lab.faults import FAULTS
 from lab.hosts import lab_names
+from lab.hub.container import WHEELS
 from lab.lab import Lab
 from lab.progress import progress
 from lab.state import remembered_labs
@@ -113,6 +114,34 @@ def fault(options: argparse.Namespace) -> None:
         progress(f"{options.host}: mended {', '.join(mended) or 'nothing, for nothing was planted'}")
 
 
+def model(options: argparse.Namespace) -> None:
+    """Lay one of the lab's models into the Hugging Face cache of a host's user."""
+    from lab.engines.engine import tiny_models  # here, so that only who asks for a model loads the builders
+
+    models = tiny_models()
+    if options.model not in models:
+        raise LabError(f"There is no lab model '{options.model}'; there are {' and '.join(sorted(models))}.")
+    revision = existing(options.name).lay_hub_model(
+        options.host, options.id or f"lab/{options.model}", models[options.model], options.padding * 1_000_000
+    )
+    print(revision)
+
+
+def hub(options: argparse.Namespace) -> None:
+    """Start or remove the hub of a lab, and fill it."""
+    lab = existing(options.name)
+    if options.action == "down":
+        lab.hub_down()
+        return
+    server = lab.hub()
+    for text in options.model:
+        name, _equals, folder = text.partition("=")
+        if not Path(folder).is_dir():
+            raise LabError(f"--model is '{text}', wanted ORG/NAME=FOLDER with a folder that is there.")
+        server.add(name, Path(folder))
+    progress(f"hosts download from {server.url}, and have Python packages in {WHEELS}")
+
+
 def engine(_options: argparse.Namespace) -> None:
     """Stop the Docker Engine that the lab started."""
     stop_engine()
@@ -177,6 +206,18 @@ def command_line() -> argparse.ArgumentParser:
     made.add_argument("action", choices=("list", "plant", "mend"))
     made.add_argument("host", metavar="HOST", nargs="?")
     made.add_argument("fault", metavar="FAULT", nargs="?")
+    named(made)
+
+    made = command("model", model, "lay a model of the lab into the Hugging Face cache of one host's user")
+    made.add_argument("host", metavar="HOST")
+    made.add_argument("model", metavar="MODEL", help="tiny-qwen3 or tiny-qwen3-moe")
+    made.add_argument("--id", metavar="ORG/NAME", help="its name there (default: lab/MODEL)")
+    made.add_argument("--padding", type=int, default=0, metavar="MB", help="files of so many MB beside the model's own")
+    named(made)
+
+    made = command("hub", hub, "start or remove a hub from which the hosts can download models")
+    made.add_argument("action", choices=("up", "down"))
+    made.add_argument("--model", action="append", default=[], metavar="ORG/NAME=FOLDER", help="a model that it has")
     named(made)
 
     made = command("engine", engine, "stop the Docker Engine, if the lab started it")

@@ -24,6 +24,8 @@ from lab.errors import LabError
 from lab.fabric import VOLUMES, Fabric, cut_commands, restore_commands, slow_commands
 from lab.faults import MARKS, SWAP_FILE, fault_of, mend_script, plant_script
 from lab.host_faults import KILL_ENGINE, KILL_SUPERVISOR, KILL_WORKER, RESTART_DOCKER
+from lab.hub.container import Hub, lay_wheels
+from lab.hub_models import PADDING_SCRIPT, cache_tar, padding_command, read_folder, revision_of
 from lab.inventory import hosts_document, remove_inventory, write_inventory
 from lab.models import lay_models
 from lab.names import HOST_LABEL, HostPlan, check_lab_name, plan_host, plan_hosts
@@ -232,6 +234,31 @@ class Lab:
         write_inventory(target, self.name, document, variables)
         self.state.remember_inventory(target)
         progress(f"lab '{self.name}' is up: inventory {target}")
+
+    # -- models ----------------------------------------------------------------------------------------------------
+
+    def hub(self) -> Hub:
+        """Return the lab's hub, running, and without models when it is new; hosts get what downloads from it."""
+        hub = Hub(self._client, self.name)
+        hub.up(ensure_image(self._client))
+        in_parallel(lambda host: lay_wheels(self._container(host)), self.hosts())
+        return hub
+
+    def hub_down(self) -> None:
+        """Remove the hub; hosts keep what they got."""
+        Hub(self._client, self.name).down()
+
+    def lay_hub_model(self, host: str, name: str, folder: Path, padding_bytes: int = 0) -> str:
+        """Put a model into the Hugging Face cache of one host's user, padded on request; return its commit."""
+        files = read_folder(folder)
+        revision = revision_of(files, padding_bytes)
+        self._container(self.host(host)).put_archive("/", cache_tar(name, files, revision))
+        if padding_bytes:
+            with PADDING_SCRIPT.open("rb") as script:
+                code, _out, error = self.run(host, padding_command(name, revision, padding_bytes), stdin=script)
+            if code != 0:
+                raise LabError(f"{host}: {name} could not be padded: {error.strip()}")
+        return revision
 
     # -- down ------------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,12 @@ def test_fault_wants_a_host_and_to_be_planted_a_name(arguments: list[str], capsy
     assert "`python -m lab fault plant HOST FAULT`" in capsys.readouterr().err
 
 
+def test_unknown_model_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr("lab.engines.engine.tiny_models", lambda: {"tiny": Path("tiny")})
+    assert command.main(["model", "spark1", "huge"]) == 1
+    assert "There is no lab model 'huge'; there are tiny." in capsys.readouterr().err
+
+
 def test_down_without_an_engine_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "connect", lambda: None)
     assert command.main(["down"]) == 0
