@@ -18,8 +18,8 @@ description:
     that is done goes on giving files to others until it is stopped, or until nobody has asked and no byte has moved for
     15 minutes.
   - An interrupted copy goes on where it was. Nothing that is half there has its final name.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.background
 options:
   stage:
     description:
@@ -97,27 +97,6 @@ options:
     description: Only in a task. Whether the controller asks until the work has ended.
     type: bool
     default: true
-  job_stage:
-    description: Begin the work, ask how far it is, or end it. The action plugin does what is needed.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds that a call waits for the work to end.
-    type: float
-    default: 10
-attributes:
-  check_mode:
-    description: Can run in check mode, and says then what it would bring.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: Files of many gigabytes.
 """
 
 EXAMPLES = r"""

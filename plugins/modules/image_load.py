@@ -15,15 +15,8 @@ description:
     right one.
   - The file of the fan-out is removed then, with all that earlier runs have left beside it.
   - Needs root.
-author:
-  - dgxspark.serving contributors (@dgxspark)
-attributes:
-  check_mode:
-    description: Can run in check mode and says whether it would change the host.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
+extends_documentation_fragment:
+  - dgxspark.serving.background
 options:
   name:
     description: The image as the host is to know it.
@@ -44,19 +37,6 @@ options:
     description: Architecture that it must have, in Docker's words.
     type: str
     default: arm64
-  job_stage:
-    description: Begin the work, ask how far it is, or end it. The action plugin sets it.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work on its host. The action plugin sets it.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds to wait for the end of the work in one call.
-    type: float
-    default: 10
 """
 
 EXAMPLES = r"""

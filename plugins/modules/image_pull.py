@@ -18,15 +18,8 @@ description:
   - Tries again, after a pause that doubles each time, when the registry says that there were too many requests, or when
     it did not answer in time. An image that does not exist, a missing login or a full disk fails at once.
   - Works on in the background when the connection breaks; the same task takes it up again.
-author:
-  - dgxspark.serving contributors (@dgxspark)
-attributes:
-  check_mode:
-    description: Can run in check mode and says whether it would change the host.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
+extends_documentation_fragment:
+  - dgxspark.serving.background
 options:
   name:
     description: The image as the host is to know it.
@@ -57,19 +50,6 @@ options:
     description: Pull also when the name is there, for it may stand for another image now.
     type: bool
     default: false
-  job_stage:
-    description: Begin the work, ask how far it is, or end it. The action plugin sets it.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work on its host. The action plugin sets it.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds to wait for the end of the work in one call.
-    type: float
-    default: 10
 """
 
 EXAMPLES = r"""

@@ -15,15 +15,8 @@ description:
     Removes files there that earlier runs have left.
   - A file that is there whole is not written again.
   - Needs root.
-author:
-  - dgxspark.serving contributors (@dgxspark)
-attributes:
-  check_mode:
-    description: Can run in check mode and says whether it would change the host.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
+extends_documentation_fragment:
+  - dgxspark.serving.background
 options:
   name:
     description: The image.
@@ -33,19 +26,6 @@ options:
     description: Name of the file, without its ending.
     type: str
     required: true
-  job_stage:
-    description: Begin the work, ask how far it is, or end it. The action plugin sets it.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work on its host. The action plugin sets it.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds to wait for the end of the work in one call.
-    type: float
-    default: 10
 """
 
 EXAMPLES = r"""

@@ -19,7 +19,7 @@ description:
   - Works in the background; each call waits for some seconds and says how far it is. The action plugin of the same
     name asks until it has ended and shows it.
 extends_documentation_fragment:
-  - dgxspark.serving.attributes
+  - dgxspark.serving.background
 options:
   model:
     description: Id of the model on its hub, C(ORG/NAME).
@@ -67,19 +67,6 @@ options:
   base:
     description: Id on the same hub, or absolute path on the host, of the model to complete from.
     type: str
-  job_stage:
-    description: Whether the work is begun, asked after, or ended. For the action plugin.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work. For the action plugin.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds to wait for its end before this call says how far it is.
-    type: float
-    default: 10
 """
 
 EXAMPLES = r"""

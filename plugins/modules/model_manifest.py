@@ -17,8 +17,8 @@ description:
   - With O(manifest) it says what on this host differs from the manifest of another host.
   - Files are hashed side by side, and do not stay in the page cache. The work goes on in the background; the action
     plugin of the same name follows it and shows how far it is.
-author:
-  - dgxspark.serving contributors (@dgxspark)
+extends_documentation_fragment:
+  - dgxspark.serving.background
 options:
   model:
     description: Absolute path of a model folder, or an id (C(ORG/NAME)).
@@ -48,27 +48,6 @@ options:
   manifest:
     description: The manifest of another host, to hold this host's files against.
     type: dict
-  job_stage:
-    description: Begin the work, ask how far it is, or end it. The action plugin does what is needed.
-    type: str
-    choices: [start, poll, stop]
-    default: start
-  job_id:
-    description: Name of the work.
-    type: str
-    default: ""
-  job_wait:
-    description: Seconds that a call waits for the work to end.
-    type: float
-    default: 10
-attributes:
-  check_mode:
-    description: Can run in check mode; it starts nothing and returns nothing but that it changes nothing.
-    support: full
-  diff_mode:
-    description: Returns what would change.
-    support: none
-    details: It changes nothing.
 """
 
 EXAMPLES = r"""
