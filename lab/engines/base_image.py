@@ -14,6 +14,7 @@ from lab.engines.archive import EPOCH
 from lab.errors import LabError
 from lab.packages import ensure_programs, system_environment
 from lab.progress import long_step
+from lab.unpack import unpack
 
 SUITE = "bookworm"
 PYTHON = "usr/bin/python3.11"
@@ -57,6 +58,6 @@ def unpack_python(folder: Path) -> list[str]:
     wanted = ("./usr/lib/", "./usr/bin/")
     with tarfile.open(base_layer()) as layer:
         members = [member for member in layer if member.name.startswith(wanted) and not member.isdev()]
-        layer.extractall(folder, members, filter="tar")
+        unpack(layer, folder, members)
     libraries = folder / "usr/lib/x86_64-linux-gnu"
     return [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries), str(folder / PYTHON)]

@@ -16,6 +16,7 @@ import pytest
 
 from lab import hub_models
 from lab.errors import LabError
+from lab.unpack import unpack
 
 FILES = {"config.json": b"{}", "model.safetensors": b"weights", "sub/extra.json": b"{}"}
 
@@ -25,7 +26,7 @@ def unpacked(folder: Path, revision: str) -> Path:
     with tarfile.open(fileobj=io.BytesIO(hub_models.cache_tar("lab/tiny", FILES, revision))) as archive:
         assert {(member.uid, member.gid) for member in archive} == {(1000, 1000)}
         assert "home/nvidia" not in archive.getnames()
-        archive.extractall(folder, filter="data")
+        unpack(archive, folder)
     return folder / hub_models.CACHE.lstrip("/") / "models--lab--tiny"
 
 
