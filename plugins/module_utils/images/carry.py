@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import (
@@ -98,15 +98,15 @@ def _write(docker: DockerProcess, name: str, path: Path, size: int, tell: Tell) 
             open(part, "wb") as stream,
             docker.process(["save", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
         ):
-            assert process.stdout is not None and process.stderr is not None
-            while block := process.stdout.read(BLOCK):
+            out, said = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
+            while block := out.read(BLOCK):
                 stream.write(block)
                 digest.update(block)
                 written += len(block)
                 if written % WINDOW < len(block):
                     _settle(stream.fileno())
                 tell(written, max(size, written), "")
-            error = process.stderr.read().decode(errors="replace")
+            error = said.read().decode(errors="replace")
             stream.flush()
             _settle(stream.fileno())
         if process.returncode:
@@ -175,18 +175,18 @@ def _feed(docker: DockerProcess, path: Path, tell: Tell) -> str:
         open(path, "rb") as stream,
         docker.process(["load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
     ):
-        assert process.stdin is not None and process.stdout is not None
+        into, out = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         # Docker says why it does not read on.
         with suppress(BrokenPipeError):
             while block := stream.read(BLOCK):
-                process.stdin.write(block)
+                into.write(block)
                 given += len(block)
                 if given % WINDOW < len(block):
                     os.posix_fadvise(stream.fileno(), 0, given, os.POSIX_FADV_DONTNEED)
                 tell(given, size, "")
         with suppress(BrokenPipeError):
-            process.stdin.close()
-        said = process.stdout.read().decode(errors="replace")
+            into.close()
+        said = out.read().decode(errors="replace")
     if process.returncode:
         raise WorkFailed(f"docker load of {path} failed: {' '.join(said.split())}.")
     return said

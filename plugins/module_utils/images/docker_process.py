@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any, cast
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images import room
@@ -30,9 +30,8 @@ class DockerProcess:
     def follow(self, arguments: list[str], said: Callable[[str], None]) -> tuple[int, str]:
         """Run it and hand on each line as it comes: exit code and what it wrote as an error."""
         with self.process(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            assert process.stdout is not None
             last = ""
-            for line in process.stdout:
+            for line in cast("IO[str]", process.stdout):
                 last = line.strip() or last
                 said(line.strip())
         return process.returncode, last
