@@ -20,7 +20,7 @@ class Kind(Enum):
     STATIC = "static"  # reads files: one core at most, little memory
     LAB = "lab"  # light hosts and the engine double: fine beside others of its kind
     HEAVY = "heavy"  # real vLLM or the making of its image: up to 8 GB, beside one light lab at most
-    ALONE = "alone"  # what every lab needs first: never beside a lab
+    ALONE = "alone"  # what every lab needs first, or what would disturb it: never beside a lab
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ LAB_LIMIT = 3600
 WITH_PROCESSES = tuple(
     f"tests/unit/plugins/module_utils/supervisor/{name}.py" for name in ("test_change", "test_two_supervisors")
 )
+# Moves gigabytes, which stalls what is timed beside it.
+DISK = {"lab test copies"}
 # About how many seconds the long ones take beside others.
 LONG = {
     "chaos": 1000,
@@ -88,8 +90,11 @@ def lab_test_steps(checkout: Path) -> list[Step]:
 def lab_steps(checkout: Path) -> list[Step]:
     """Return the checks that need containers, in the order in which they should start."""
     chaos = Step("chaos", (PYTHON, "-m", "pytest", "tests/chaos"), Kind.LAB, LAB_LIMIT)
-    steps = [engine_step(), chaos, *lab_test_steps(checkout), *molecule_steps(checkout)]
-    return in_order([replace(step, seconds=LONG.get(step.name, step.seconds)) for step in steps])
+    steps = [
+        replace(step, kind=Kind.ALONE if step.name in DISK else step.kind, seconds=LONG.get(step.name, step.seconds))
+        for step in (chaos, *lab_test_steps(checkout), *molecule_steps(checkout))
+    ]
+    return [engine_step(), *in_order(steps)]
 
 
 def all_steps(checkout: Path) -> list[Step]:

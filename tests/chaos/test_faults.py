@@ -41,6 +41,8 @@ def docker(pair: Pair, host: str, *argv: str) -> None:
 
 
 ENDED = r"the engine ended with exit code"
+# What is seen first depends on how long Docker takes to come back.
+DOCKER_GONE = rf"{ENDED}|Docker does not answer"
 REBOOTED = r"was stopped|no word from rank|the host was restarted|was started anew"
 FAULTS = {
     "rank 1 killed while idle": Fault(lambda pair: pair.lab.kill_engine("spark2"), f"{ENDED} 137"),
@@ -51,8 +53,8 @@ FAULTS = {
     "rank 1 restarted alone by hand": Fault(
         lambda pair: docker(pair, "spark2", "restart"), rf"was restarted by somebody else|{ENDED}"
     ),
-    "Docker restarted on the host of rank 1": Fault(lambda pair: pair.lab.restart_docker("spark2"), ENDED),
-    "Docker restarted on the host of rank 0": Fault(lambda pair: pair.lab.restart_docker("spark1"), ENDED),
+    "Docker restarted on the host of rank 1": Fault(lambda pair: pair.lab.restart_docker("spark2"), DOCKER_GONE),
+    "Docker restarted on the host of rank 0": Fault(lambda pair: pair.lab.restart_docker("spark1"), DOCKER_GONE),
     "host of rank 1 rebooted": Fault(lambda pair: pair.lab.reboot_host("spark2"), REBOOTED, aim=None),
     "host of rank 0 rebooted": Fault(lambda pair: pair.lab.reboot_host("spark1"), REBOOTED, aim=None),
     "power loss of both hosts": Fault(lambda pair: pair.lab.crash_hosts(*HOSTS), REBOOTED, aim=None),

@@ -33,7 +33,8 @@ FOUND: dict[str, dict[str, str]] = {
     "wrong-subnet": {"network.address": "fail"},
     "port-taken": {"network.ports": "fail"},
     "amd64-image": {"image.architecture": "fail"},
-    "model-incomplete": {"model.complete": "fail"},
+    # The other host has it whole.
+    "model-incomplete": {"model.complete": "skip"},
     "docker-stopped": {"docker.engine": "fail"},
     "no-nvidia-toolkit": {"gpu.runtime": "fail"},
     "no-nvidia-runtime": {"gpu.runtime": "fail"},
@@ -73,7 +74,7 @@ class Controller:
         return subprocess.run(argv, cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, check=False)
 
     def findings(self) -> tuple[int, dict[tuple[str, str], dict[str, str]]]:
-        """The exit code of a preflight, and what it did not find well, by host and check."""
+        """The exit code of a preflight, and what it did not find well or would mend, by host and check."""
         self.answers.unlink(missing_ok=True)
         extra = {"tensor_parallel_size": 2, "preflight_file": str(self.answers), "preflight_ignore": OF_THE_MACHINE}
         done = self.play("preflight.yml", "--extra-vars", json.dumps(extra))
@@ -84,7 +85,7 @@ class Controller:
             (host, check["id"]): check
             for host, checks in everything.items()
             for check in checks
-            if check["status"] in ("warn", "fail")
+            if check["status"] in ("warn", "fail") or "; the deployment copies it from" in check["found"]
         }
         return done.returncode, found
 
@@ -125,7 +126,7 @@ def test_faults_are_found_where_they_are(controller: Controller, lab: Lab, fault
     finally:
         at_once(hosts, lab.mend)
     assert {key: check["status"] for key, check in found.items()} == expected, found
-    assert all(check["remedy"] for check in found.values()), found
+    assert all(check["remedy"] for check in found.values() if check["status"] != "skip"), found
     assert (code == 0) == ("fail" not in expected.values())
 
 

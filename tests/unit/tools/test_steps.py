@@ -12,6 +12,7 @@ import pytest
 from tools.ansible_test import UNIT_TARGET
 from tools.lanes import Kind
 from tools.steps import (
+    DISK,
     ENGINE_STEP,
     LONG,
     WITH_PROCESSES,
@@ -56,6 +57,13 @@ def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     names = [step.name for step in lab_steps(tmp_path)]
     assert names == [ENGINE_STEP, "chaos", "lab test playbooks", "lab test fast", "molecule default"]
     assert lab_steps(tmp_path)[0].kind is Kind.ALONE
+
+
+def test_what_moves_gigabytes_is_beside_no_lab() -> None:
+    steps = {step.name: step for step in lab_steps(CHECKOUT)}
+    assert DISK
+    assert {steps[name].kind for name in DISK} == {Kind.ALONE}
+    assert lab_steps(CHECKOUT)[0].name == ENGINE_STEP
 
 
 def test_what_is_known_to_be_long_is_there() -> None:
