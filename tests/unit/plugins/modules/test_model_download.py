@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.dgxspark.serving.plugins.doc_fragments import background
 from ansible_collections.dgxspark.serving.plugins.module_utils.download.work import Wanted
 from ansible_collections.dgxspark.serving.plugins.modules import model_download
 
@@ -42,7 +43,8 @@ def call(monkeypatch: pytest.MonkeyPatch, **params: Any) -> dict[str, Any]:
     """Run the module with its own defaults; the work itself is not begun, it is returned with what it would do."""
 
     def made(argument_spec: dict[str, dict[str, Any]], **_options: Any) -> FakeModule:
-        documented = yaml.safe_load(model_download.DOCUMENTATION)["options"]
+        texts = (model_download.DOCUMENTATION, background.ModuleDocFragment.DOCUMENTATION)
+        documented = {name: option for text in texts for name, option in yaml.safe_load(text)["options"].items()}
         assert {name: option.get("default") for name, option in documented.items()} == {
             name: option.get("default") for name, option in argument_spec.items()
         }
