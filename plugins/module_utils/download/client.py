@@ -12,7 +12,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.download import in_venv
 
@@ -71,7 +71,7 @@ class Driver:
 
     def tell(self, words: Mapping[str, Any]) -> None:
         """Say a line to it; to one that is gone, nothing."""
-        stdin = cast("IO[str]", self._process.stdin)
+        stdin = cast("Any", self._process.stdin)
         try:
             stdin.write(json.dumps(words) + "\n")
             stdin.flush()
@@ -97,7 +97,7 @@ class Driver:
         self._process.wait()
 
     def _read(self) -> None:
-        stdout = cast("IO[str]", self._process.stdout)
+        stdout = cast("Any", self._process.stdout)
         for line in stdout:
             if line.startswith(in_venv.MARK):
                 self._said.put(json.loads(line[len(in_venv.MARK) :]))

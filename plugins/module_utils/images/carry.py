@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import (
@@ -98,7 +98,7 @@ def _write(docker: DockerProcess, name: str, path: Path, size: int, tell: Tell) 
             open(part, "wb") as stream,
             docker.process(["save", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
         ):
-            out, said = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
+            out, said = cast("Any", process.stdout), cast("Any", process.stderr)
             while block := out.read(BLOCK):
                 stream.write(block)
                 digest.update(block)
@@ -175,7 +175,7 @@ def _feed(docker: DockerProcess, path: Path, tell: Tell) -> str:
         open(path, "rb") as stream,
         docker.process(["load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
     ):
-        into, out = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        into, out = cast("Any", process.stdin), cast("Any", process.stdout)
         # Docker says why it does not read on.
         with suppress(BrokenPipeError):
             while block := stream.read(BLOCK):

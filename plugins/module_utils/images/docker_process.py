@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images import room
@@ -31,7 +31,7 @@ class DockerProcess:
         """Run it and hand on each line as it comes: exit code and what it wrote as an error."""
         with self.process(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
             last = ""
-            for line in cast("IO[str]", process.stdout):
+            for line in cast("Any", process.stdout):
                 last = line.strip() or last
                 said(line.strip())
         return process.returncode, last
