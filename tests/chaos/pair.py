@@ -36,6 +36,8 @@ LIVE = "/run/dgxspark-serving"
 #: Lines of a run that did not hear Ctrl-C, this long after it was pressed.
 GOES_ON = ("TASK [", "spark1: ")
 DEAF_SECONDS = 1.0
+#: After so long without an end it is stuck.
+STUCK_SECONDS = 60.0
 READY_LINE = "Application startup complete"
 
 
@@ -139,19 +141,27 @@ class Pair:
     def interrupt(self, playbook: str, variables: dict[str, Any], mark: str) -> Ended:
         """Run a playbook, and press Ctrl-C when its output has a mark (a regular expression), until it is heard.
 
-        Python drops a Ctrl-C that arrives in one of its fork handlers, and a run forks at the start of each task.
+        Python drops a Ctrl-C that arrives in one of its fork handlers, and a run forks at the start of each task. Ansible can
+        also wait for ever for a worker that the Ctrl-C has ended: then it is killed, as a person would do.
         """
         running = self.start(self.command(playbook, variables))
         assert running.stdout
         lines: list[str] = []
         pressed = 0.0
+        killer: threading.Timer | None = None
         for line in running.stdout:
             lines.append(line)
             goes_on = pressed and line.startswith(GOES_ON) and time.monotonic() - pressed > DEAF_SECONDS
             if goes_on or (not pressed and re.search(mark, line)):
                 os.killpg(running.pid, signal.SIGINT)
                 pressed = time.monotonic()
+                if killer:
+                    killer.cancel()
+                killer = threading.Timer(STUCK_SECONDS, os.killpg, (running.pid, signal.SIGKILL))
+                killer.start()
         code = running.wait()
+        if killer:
+            killer.cancel()
         text = " ".join("".join(lines).split())
         assert pressed, f"the run never printed {mark!r}: {text}"
         return Ended(code, text)
