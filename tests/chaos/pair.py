@@ -141,8 +141,8 @@ class Pair:
     def interrupt(self, playbook: str, variables: dict[str, Any], mark: str) -> Ended:
         """Run a playbook, and press Ctrl-C when its output has a mark (a regular expression), until it is heard.
 
-        Python drops a Ctrl-C that arrives in one of its fork handlers, and a run forks at the start of each task. Ansible can
-        also wait for ever for a worker that the Ctrl-C has ended: then it is killed, as a person would do.
+        Python drops a Ctrl-C that arrives in one of its fork handlers, and a run forks at the start of each task.
+        Ansible can also wait for ever for a worker that the Ctrl-C has ended: then it is killed, as a person would do.
         """
         running = self.start(self.command(playbook, variables))
         assert running.stdout
