@@ -30,8 +30,3 @@ def too_small(what: str, missing: int, free: int | None, folder: str) -> str:
 def unknown(free: int | None, folder: str) -> str:
     """A warning when the file system does not say how much is free."""
     return "" if free is not None else f"The file system of {folder} does not say how much is free; downloading anyway."
-
-
-def free_bytes(blocks: int, available: int, block_size: int) -> int | None:
-    """Free bytes from what statvfs says; None for a file system that reports a size of 0, as some network ones do."""
-    return available * block_size if blocks else None

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import Progress, WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.download import choice, refusal, room
 from ansible_collections.dgxspark.serving.plugins.module_utils.download.client import Driver
-from ansible_collections.dgxspark.serving.plugins.module_utils.models import hub_cache, owners
+from ansible_collections.dgxspark.serving.plugins.module_utils.models import hub_cache
 
 # Seconds before another attempt after the connection broke off.
 PAUSE = 5.0
@@ -167,11 +168,10 @@ def _room(wanted: Wanted, needed: int) -> list[str]:
 
     :raises WorkFailed: there is not enough
     """
-    folder = owners.nearest(wanted.root)
-    disk = os.statvfs(folder)
-    free = room.free_bytes(disk.f_blocks, disk.f_bavail, disk.f_frsize)
-    problem = room.too_small(wanted.asked.model, needed, free, str(folder))
+    folder = disk.nearest(wanted.root)
+    free = disk.free(folder)
+    problem = room.too_small(wanted.asked.model, needed, free, folder)
     if problem:
         raise WorkFailed(problem)
-    note = room.unknown(free, str(folder))
+    note = room.unknown(free, folder)
     return [note] if note else []

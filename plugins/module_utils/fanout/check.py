@@ -9,6 +9,7 @@ import getpass
 import os
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.order import Order
 from ansible_collections.dgxspark.serving.plugins.module_utils.sizes import size
 
@@ -27,7 +28,7 @@ def check(order: Order) -> dict[str, Any]:
     received = [place.received(file) for file in missing]
     needed = sum(file.size for file in missing) - sum(there for there, _taken in received)
     to_take = sum(file.size for file in missing) - sum(taken for _there, taken in received)
-    free = _free(_nearest(place.root))
+    free = disk.free(place.root)
     problems = []
     if missing and free is not None and to_take + MARGIN > free:
         problems.append(
@@ -50,23 +51,10 @@ def check(order: Order) -> dict[str, Any]:
     }
 
 
-def _nearest(path: str) -> str:
-    """The folder itself, or the one in which it would be made."""
-    while not os.path.isdir(path):
-        path = os.path.dirname(path) or "/"
-    return path
-
-
-def _free(path: str) -> int | None:
-    """Bytes that this user may still write; None when the file system does not say how large it is."""
-    there = os.statvfs(path)
-    return there.f_bavail * there.f_frsize if there.f_blocks else None
-
-
 def _not_writable(root: str, staging: str, repository: str) -> str:
     """The first folder that would be written and cannot be; empty when there is none."""
     inner = [os.path.join(root, repository, name) for name in ("", "blobs", "snapshots", "refs")] if repository else []
-    for folder in dict.fromkeys(_nearest(path) for path in [root, staging, *inner]):
+    for folder in dict.fromkeys(disk.nearest(path) for path in [root, staging, *inner]):
         if not os.access(folder, os.W_OK | os.X_OK):
             return folder
     return ""

@@ -10,7 +10,7 @@ import hashlib
 import os
 from types import TracebackType
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import cache_use
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
 
 # Bytes that are received, hashed and written while they are still in the core's own cache.
 BLOCK = 256 << 10
@@ -19,7 +19,7 @@ BLOCK = 256 << 10
 class Part:
     """An unfinished file, locked against other copies.
 
-    :param window: as ``cache_use.window_of`` gives it
+    :param window: as ``page_cache.window_of`` gives it
     :raises BlockingIOError: another copy writes it
     :raises OSError: it cannot be made, or the disk has no room for it
     """
@@ -36,11 +36,11 @@ class Part:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(self._file).st_size > size:
                 os.ftruncate(self._file, 0)
-            cache_use.preallocate(self._file, size)
+            page_cache.preallocate(self._file, size)
         except OSError:
             os.close(self._file)
             raise
-        self._behind = cache_use.Behind(self._file, 0, window)
+        self._behind = page_cache.Behind(self._file, 0, window)
 
     def __enter__(self) -> Part:
         return self
@@ -55,10 +55,10 @@ class Part:
         size = os.preadv(self._file, [buffer], self.at)
         if size:
             self._hash.update(buffer[:size])
-            cache_use.drop(self._file, self.at, size)
+            page_cache.drop(self._file, self.at, size)
             self.at += size
         else:
-            self._behind = cache_use.Behind(self._file, self.at, self._window)
+            self._behind = page_cache.Behind(self._file, self.at, self._window)
         return size
 
     def write(self, data: memoryview) -> None:
@@ -84,7 +84,7 @@ class Part:
         """
         os.fsync(self._file)
         os.replace(self.path, name)
-        cache_use.drop(self._file, 0, 0)
+        page_cache.drop(self._file, 0, 0)
 
     def discard(self) -> None:
         """Remove it; hosts that read it see that it never becomes whole."""

@@ -21,7 +21,8 @@ import time
 from http.server import BaseHTTPRequestHandler
 from typing import Any, cast
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import cache_use, protocol
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
+from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import protocol
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.board import Board
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.order import Order
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.payload import File
@@ -180,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
                     self.close_connection = True
                     return
                 if offset - dropped >= WINDOW or offset == file.size:
-                    cache_use.drop(descriptor, dropped, offset - dropped)
+                    page_cache.drop(descriptor, dropped, offset - dropped)
                     dropped = offset
         except OSError:  # the peer takes no more
             self.close_connection = True

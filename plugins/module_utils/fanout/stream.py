@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import cache_use
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.board import Board
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.order import Order
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.part import BLOCK, Part
@@ -37,7 +37,7 @@ class Stream:
         self._routes = Routes(order.upstreams, number, patience)
         self._upstream: Upstream | None = None
         self._resumed = False  # whether an earlier run has begun the current file
-        self._window = cache_use.window_of(order.streams)
+        self._window = page_cache.window_of(order.streams)
         self._buffer = memoryview(bytearray(BLOCK))
 
     def fetch(self, file: File) -> None:

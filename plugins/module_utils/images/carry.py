@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import (
     DockerProcess,
@@ -119,7 +120,7 @@ def _write(docker: DockerProcess, name: str, path: Path, size: int, tell: Tell) 
 
 def _settle(descriptor: int) -> None:
     os.fdatasync(descriptor)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    page_cache.drop(descriptor, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def _feed(docker: DockerProcess, path: Path, tell: Tell) -> str:
                 into.write(block)
                 given += len(block)
                 if given % WINDOW < len(block):
-                    os.posix_fadvise(stream.fileno(), 0, given, os.POSIX_FADV_DONTNEED)
+                    page_cache.drop(stream.fileno(), 0, given)
                 tell(given, size, "")
         with suppress(BrokenPipeError):
             into.close()

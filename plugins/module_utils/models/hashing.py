@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
+
 CHUNK = 4 << 20
 # Bytes of a file that may lie in the page cache at a time: engines count cached pages as used memory.
 WINDOW = 32 << 20
@@ -65,7 +67,7 @@ def _sha256(root: str, path: str, done: dict[str, int]) -> str:
             at += count
             done[path] = at
             if at - dropped >= WINDOW:
-                os.posix_fadvise(stream.fileno(), dropped, at - dropped, os.POSIX_FADV_DONTNEED)
+                page_cache.drop(stream.fileno(), dropped, at - dropped)
                 dropped = at
-        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        page_cache.drop(stream.fileno(), 0, 0)
     return hashed.hexdigest()

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import sizes
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk, sizes
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import (
     canonical,
     content,
@@ -118,8 +118,7 @@ def _judged(model: reference.ModelReference, place: places.Place, user: owners.L
 
     :param refs: names by which an engine may ask for the snapshot
     """
-    disk = os.statvfs(owners.nearest(place.root))
-    free = disk.f_bavail * disk.f_frsize if disk.f_blocks else None
+    free = disk.free(place.root)
     found = replace(
         _found(model, place, [place.problem] if place.problem else []),
         free=free,

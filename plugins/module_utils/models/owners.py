@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
+
 
 @dataclass(frozen=True)
 class Login:
@@ -101,12 +103,5 @@ def foreign(folders: Iterable[str], user: Login) -> list[str]:
 
 def writable(paths: Iterable[str], user: Login) -> bool:
     """Whether the user can write folders, or make those that are not there."""
-    existing = {nearest(path) for path in paths}
+    existing = {disk.nearest(path) for path in paths}
     return all(may(path, user, 3) and not os.statvfs(path).f_flag & os.ST_RDONLY for path in existing)
-
-
-def nearest(path: str) -> str:
-    """A folder, or the first one above it that is there."""
-    while not os.path.isdir(path):
-        path = os.path.dirname(path)
-    return path

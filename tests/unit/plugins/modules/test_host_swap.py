@@ -13,38 +13,27 @@ import pytest
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import fstab
 from ansible_collections.dgxspark.serving.plugins.modules import host_swap
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.swap_host import FSTAB, SwapHost
+from ansible_collections.dgxspark.serving.tests.unit.plugins.modules.fake_module import Ended, FakeModule
 
 
-class Ended(Exception):
-    """The module's result."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(str(result))
-        self.result = result
-
-
-class FakeModule:
-    """An AnsibleModule whose end is an exception."""
+class WarningModule(FakeModule):
+    """Gives its warnings in its result."""
 
     def __init__(self, state: str) -> None:
-        self.params = {"state": state}
-        self.check_mode = False
+        super().__init__({"state": state})
         self.warnings: list[str] = []
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 
     def exit_json(self, **result: Any) -> None:
-        raise Ended({**result, "warnings": self.warnings})
-
-    def fail_json(self, **result: Any) -> None:
-        raise Ended({**result, "failed": True})
+        super().exit_json(**result, warnings=self.warnings)
 
 
 def call(monkeypatch: pytest.MonkeyPatch, host: SwapHost, state: str = "absent", uid: int = 0) -> dict[str, Any]:
     monkeypatch.setattr(host_swap.os, "geteuid", lambda: uid)
     monkeypatch.setattr(host_swap, "HostFiles", lambda: host)
-    monkeypatch.setattr(host_swap, "AnsibleModule", lambda **arguments: FakeModule(state))
+    monkeypatch.setattr(host_swap, "AnsibleModule", lambda **arguments: WarningModule(state))
     with pytest.raises(Ended) as ended:
         host_swap.main()
     return ended.value.result

@@ -14,41 +14,27 @@ from ansible_collections.dgxspark.serving.plugins.module_utils import tuning
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import sysctl
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_files import HostFiles
 from ansible_collections.dgxspark.serving.plugins.modules import host_sysctl
+from ansible_collections.dgxspark.serving.tests.unit.plugins.modules.fake_module import Ended, FakeModule
 
 RMEM, TCP = "net.core.rmem_max", "net.ipv4.tcp_rmem"
 # Leaves all of ours alone but one, and adds one that no kernel has.
 SETTINGS = {**dict.fromkeys(tuning.SYSCTL), RMEM: 42, TCP: "1 2 3", "vm.nothing": 1}
 
 
-class Ended(Exception):
-    """The module's result."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(str(result))
-        self.result = result
-
-
-class FakeModule:
-    """An AnsibleModule whose end is an exception."""
+class SilentModule(FakeModule):
+    """Has nothing to warn of."""
 
     def __init__(self, params: dict[str, Any]) -> None:
-        self.params = {"state": "present", "settings": {}, "strict": False, **params}
-        self.check_mode = False
+        super().__init__({"state": "present", "settings": {}, "strict": False, **params})
 
     def warn(self, text: str) -> None:
         raise AssertionError(text)
-
-    def exit_json(self, **result: Any) -> None:
-        raise Ended(result)
-
-    def fail_json(self, **result: Any) -> None:
-        raise Ended({**result, "failed": True})
 
 
 def call(monkeypatch: pytest.MonkeyPatch, root: Path, uid: int = 0, **params: Any) -> dict[str, Any]:
     monkeypatch.setattr(host_sysctl.os, "geteuid", lambda: uid)
     monkeypatch.setattr(host_sysctl, "HostFiles", lambda: HostFiles(root))
-    monkeypatch.setattr(host_sysctl, "AnsibleModule", lambda **arguments: FakeModule(params))
+    monkeypatch.setattr(host_sysctl, "AnsibleModule", lambda **arguments: SilentModule(params))
     with pytest.raises(Ended) as ended:
         host_sysctl.main()
     return ended.value.result

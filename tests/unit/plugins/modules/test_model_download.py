@@ -16,27 +16,7 @@ import yaml
 from ansible_collections.dgxspark.serving.plugins.doc_fragments import background
 from ansible_collections.dgxspark.serving.plugins.module_utils.download.work import Wanted
 from ansible_collections.dgxspark.serving.plugins.modules import model_download
-
-
-class Ended(Exception):
-    """The module's result."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(str(result))
-        self.result = result
-
-
-class FakeModule:
-    """An AnsibleModule whose end is an exception."""
-
-    def __init__(self, params: dict[str, Any]) -> None:
-        self.params = params
-
-    def exit_json(self, **result: Any) -> None:
-        raise Ended(result)
-
-    def fail_json(self, **result: Any) -> None:
-        raise Ended({**result, "failed": True})
+from ansible_collections.dgxspark.serving.tests.unit.plugins.modules.fake_module import Ended, FakeModule
 
 
 def call(monkeypatch: pytest.MonkeyPatch, **params: Any) -> dict[str, Any]:

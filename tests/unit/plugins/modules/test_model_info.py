@@ -16,31 +16,18 @@ import yaml
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.look import Found
 from ansible_collections.dgxspark.serving.plugins.modules import model_info
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.models.model_trees import ID, cached, folder
+from ansible_collections.dgxspark.serving.tests.unit.plugins.modules.fake_module import Ended, FakeModule
 
 
-class Ended(Exception):
-    """The module's result."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(str(result))
-        self.result = result
-
-
-class FakeModule:
-    """An AnsibleModule whose end is an exception."""
-
-    def __init__(self, params: dict[str, Any]) -> None:
-        self.params = params
+class FolderModule(FakeModule):
+    """Adds to a result with a path what Ansible does."""
 
     def add_path_info(self, result: dict[str, Any]) -> dict[str, Any]:
         """As Ansible does it."""
         return {**result, "size": 4096}
 
     def exit_json(self, **result: Any) -> None:
-        raise Ended(self.add_path_info(result))
-
-    def fail_json(self, **result: Any) -> None:
-        raise Ended({**result, "failed": True})
+        super().exit_json(**self.add_path_info(result))
 
 
 def call(monkeypatch: pytest.MonkeyPatch, **params: Any) -> dict[str, Any]:
@@ -49,7 +36,7 @@ def call(monkeypatch: pytest.MonkeyPatch, **params: Any) -> dict[str, Any]:
     def made(argument_spec: dict[str, dict[str, Any]], supports_check_mode: bool) -> FakeModule:
         assert supports_check_mode
         assert set(params) <= set(argument_spec)
-        return FakeModule({name: option.get("default") for name, option in argument_spec.items()} | params)
+        return FolderModule({name: option.get("default") for name, option in argument_spec.items()} | params)
 
     monkeypatch.setattr(model_info, "AnsibleModule", made)
     with pytest.raises(Ended) as ended:

@@ -19,30 +19,9 @@ from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.models
     cached,
     folder,
 )
+from ansible_collections.dgxspark.serving.tests.unit.plugins.modules.fake_module import Ended, FakeModule
 
 GONE = "bbbb2222"
-
-
-class Ended(Exception):
-    """The module's result."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(str(result))
-        self.result = result
-
-
-class FakeModule:
-    """An AnsibleModule whose end is an exception."""
-
-    def __init__(self, params: dict[str, Any], check_mode: bool) -> None:
-        self.params = params
-        self.check_mode = check_mode
-
-    def exit_json(self, **result: Any) -> None:
-        raise Ended(result)
-
-    def fail_json(self, **result: Any) -> None:
-        raise Ended({**result, "failed": True})
 
 
 @pytest.fixture

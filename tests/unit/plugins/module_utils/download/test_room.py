@@ -31,8 +31,3 @@ def test_the_words() -> None:
     )
     assert room.unknown(None, "/nas") == ("The file system of /nas does not say how much is free; downloading anyway.")
     assert room.unknown(0, "/nas") == ""
-
-
-@pytest.mark.parametrize(("blocks", "available", "free"), [(10, 2, 8192), (10, 0, 0), (0, 0, None)])
-def test_a_file_system_of_no_size_says_nothing(blocks: int, available: int, free: int | None) -> None:
-    assert room.free_bytes(blocks, available, 4096) == free

@@ -14,7 +14,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import cache_use, routes
+from ansible_collections.dgxspark.serving.plugins.module_utils import page_cache
+from ansible_collections.dgxspark.serving.plugins.module_utils.fanout import routes
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.board import Board
 from ansible_collections.dgxspark.serving.plugins.module_utils.fanout.routes import NobodyLeft, Routes
 
@@ -93,12 +94,12 @@ def test_the_board_knows_bytes_files_and_movement() -> None:
 
 @pytest.mark.parametrize("streams", [1, 4, 8, 64])
 def test_all_streams_together_stay_within_the_budget(streams: int) -> None:
-    assert 4 * streams * cache_use.window_of(streams) <= cache_use.BUDGET
+    assert 4 * streams * page_cache.window_of(streams) <= page_cache.BUDGET
 
 
 def test_a_preallocated_file_has_the_size_of_what_was_written(tmp_path: Path) -> None:
     with open(tmp_path / "x", "wb") as file:
-        cache_use.preallocate(file.fileno(), 8 << 20)
+        page_cache.preallocate(file.fileno(), 8 << 20)
         assert os.fstat(file.fileno()).st_size == 0
         file.write(b"abc")
     assert (tmp_path / "x").stat().st_size == 3
@@ -112,16 +113,16 @@ def test_a_disk_without_room_says_so_and_one_that_cannot_reserve_does_not(
         ctypes.set_errno(number)
         return -1
 
-    monkeypatch.setattr(cache_use, "_LIBC", SimpleNamespace(fallocate64=fallocate64))
+    monkeypatch.setattr(page_cache, "_LIBC", SimpleNamespace(fallocate64=fallocate64))
     with pytest.raises(OSError) if raised else nullcontext():
-        cache_use.preallocate(0, 9)
+        page_cache.preallocate(0, 9)
 
 
 def test_windows_are_written_and_dropped_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dropped: list[tuple[int, int]] = []
-    monkeypatch.setattr(cache_use, "drop", lambda file, offset, length: dropped.append((offset, length)))
+    monkeypatch.setattr(page_cache, "drop", lambda file, offset, length: dropped.append((offset, length)))
     with open(tmp_path / "x", "wb") as file:
-        behind = cache_use.Behind(file.fileno(), 0, 100)
+        behind = page_cache.Behind(file.fileno(), 0, 100)
         for end in range(50, 501, 50):
             file.write(b"x" * 50)
             behind.wrote(end)
