@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 from typing import Any, cast
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.images import room
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import Image, read_images
@@ -55,30 +56,16 @@ class DockerProcess:
         return self.run("info", "--format", "{{.DockerRootDir}}")[1].strip()
 
 
-def free(path: str) -> int:
-    """Bytes free on the file system of a path, or of the nearest folder above it that there is."""
-    while True:
-        try:
-            found = os.statvfs(path)
-        except FileNotFoundError:
-            path = os.path.dirname(path)
-            continue
-        return found.f_bavail * found.f_frsize
-
-
 def room_for_images(docker_root: str) -> dict[str, Any]:
-    """What :func:`room.too_little` needs; empty when Docker does not say where it keeps images."""
+    """What :func:`room.too_little` needs; empty when Docker or a file system does not say (field fault M08)."""
     if not docker_root:
+        return {}
+    docker_free, folder_free = disk.free(docker_root), disk.free(room.FOLDER)
+    if docker_free is None or folder_free is None:
         return {}
     return {
         "docker_root": docker_root,
-        "docker_free": free(docker_root),
-        "folder_free": free(room.FOLDER),
-        "shared": _device(docker_root) == _device(room.FOLDER),
+        "docker_free": docker_free,
+        "folder_free": folder_free,
+        "shared": os.stat(disk.nearest(docker_root)).st_dev == os.stat(disk.nearest(room.FOLDER)).st_dev,
     }
-
-
-def _device(path: str) -> int:
-    while not os.path.exists(path):
-        path = os.path.dirname(path)
-    return os.stat(path).st_dev

@@ -44,3 +44,8 @@ def test_room_of_a_folder_that_is_not_there_is_that_of_the_one_above(tmp_path: P
     assert room["docker_root"] == str(tmp_path / "a/b")
     assert room["docker_free"] > 0
     assert docker_process.room_for_images("") == {}
+
+
+def test_m08_of_a_file_system_that_says_nothing_nobody_knows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(docker_process.disk, "free", lambda path: None)
+    assert docker_process.room_for_images(str(tmp_path)) == {}
