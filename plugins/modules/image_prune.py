@@ -55,9 +55,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.images import carry, prune
-from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import DockerProcess, free
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import DockerProcess
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.replaced import replaced
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.room import FOLDER
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import HostPaths
@@ -82,7 +83,7 @@ def main() -> None:
     if module.check_mode or not names:
         module.exit_json(changed=bool(names), removed=names, bytes=size)
     root = cli.root() or FOLDER
-    before = free(root)
+    before = disk.free(root) or 0
     errors = []
     for image in found:
         for reference in image.references:
@@ -93,7 +94,7 @@ def main() -> None:
     carry.tidy()
     if errors:
         module.warn(f"Docker keeps what it says is used: {'; '.join(errors)}")
-    module.exit_json(changed=bool(names), removed=names, bytes=max(free(root) - before, 0))
+    module.exit_json(changed=bool(names), removed=names, bytes=max((disk.free(root) or 0) - before, 0))
 
 
 if __name__ == "__main__":

@@ -83,9 +83,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.dgxspark.serving.plugins.module_utils import disk
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import JOB_OPTIONS, Progress, run_job
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
-from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import DockerProcess, free
+from ansible_collections.dgxspark.serving.plugins.module_utils.images.docker_process import DockerProcess
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.pull import Order, pull
 
 
@@ -121,9 +122,11 @@ def main() -> None:
     def work(progress: Progress) -> dict[str, Any]:
         cli = DockerProcess(docker.command)
         root = cli.root() or "/"
-        before = free(root)
+        before = disk.free(root) or 0
         # How much there is to come nobody knows: registries count packed bytes.
-        return pull(order, cli, lambda text: progress.tell(max(before - free(root), 0), 0, text), time.sleep)
+        return pull(
+            order, cli, lambda text: progress.tell(max(before - (disk.free(root) or 0), 0), 0, text), time.sleep
+        )
 
     run_job(module, work)
 

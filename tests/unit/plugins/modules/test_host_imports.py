@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from ansible_collections.dgxspark.serving.plugins.modules import replica_change
 
 MODULES = Path(replica_change.__file__).parent
+MODULES_PACKAGE = replica_change.__package__
 UTILS = "ansible_collections.dgxspark.serving.plugins.module_utils"
 ON_HOSTS = [
     "evidence_info",
@@ -86,3 +88,8 @@ def test_a02_only_the_standard_library(module: str) -> None:
             root = name.partition(".")[0]
             ours = name.startswith((UTILS, "ansible.module_utils.basic"))
             assert root in sys.stdlib_module_names or ours, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in MODULES.glob("*.py")))
+def test_each_module_finds_what_it_imports(module: str) -> None:
+    assert importlib.import_module(f"{MODULES_PACKAGE}.{module}").DOCUMENTATION
