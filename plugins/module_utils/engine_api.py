@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.engine_key import REFUSED
 from ansible_collections.dgxspark.serving.plugins.module_utils.readiness import Generation
 
 PROMPT = "Count upwards from one:"
@@ -20,10 +21,16 @@ QUICK = 5.0
 
 
 class EngineApi:
-    """The API at one base URL. No proxy is used, whatever the environment says (field fault B11)."""
+    """The API at one base URL. No proxy is used, whatever the environment says (field fault B11).
 
-    def __init__(self, base_url: str) -> None:
+    :ivar refused: the status by which the engine refused our key in the last answer; None when it did not
+    """
+
+    def __init__(self, base_url: str, key: str = "") -> None:
+        """``key`` is sent with every request; with an empty one none is."""
         self.base_url = base_url.rstrip("/")
+        self.refused: int | None = None
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def health(self) -> int | None:
@@ -56,7 +63,7 @@ class EngineApi:
         request = urllib.request.Request(
             f"{self.base_url}/v1/completions",
             data=json.dumps(payload).encode(),
-            headers={"Content-Type": "application/json"},
+            headers={"Content-Type": "application/json", **self._headers},
         )
         start = time.monotonic()
         try:
@@ -78,10 +85,13 @@ class EngineApi:
             return Generation(error="the answer has no usage.completion_tokens")
 
     def _get(self, path: str) -> tuple[int | None, bytes]:
+        self.refused = None
+        request = urllib.request.Request(self.base_url + path, headers=self._headers)
         try:
-            with self._opener.open(self.base_url + path, timeout=QUICK) as response:
+            with self._opener.open(request, timeout=QUICK) as response:
                 return response.status, response.read()
         except urllib.error.HTTPError as error:
+            self.refused = error.code if error.code in REFUSED else None
             return error.code, error.read()
         except (OSError, http.client.HTTPException):
             return None, b""

@@ -65,6 +65,7 @@ def ports(
     names: Mapping[str, str],
     ours: Mapping[str, str],
     our_ports: Sequence[int],
+    door_ports: Sequence[int] = (),
 ) -> list[Problem]:
     """Ports that somebody else holds (field fault N08).
 
@@ -73,12 +74,15 @@ def ports(
     :param names: names of containers by id
     :param ours: names of our own ranks on this host by id; they make room
     :param our_ports: ports that our own running ranks are known to use, for where no owner can be read
+    :param door_ports: ports of the supervisors of our running ranks, which are in no container
     """
     problems = []
     uses = {(one["address"], one["port"]): one["use"] for one in wanted}
     for address, port, listener in port_table.taken(uses, found):
         owner = owners.get(listener.inode)
         if (owner is not None and owner.container in ours) or (owner is None and port in our_ports):
+            continue
+        if port in door_ports and (owner is None or not owner.container):
             continue
         problems.append(
             Problem(

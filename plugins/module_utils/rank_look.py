@@ -10,10 +10,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import containers, host_look, host_problems, rank_state
+from ansible_collections.dgxspark.serving.plugins.module_utils import (
+    containers,
+    engine_key,
+    host_look,
+    host_problems,
+    rank_state,
+)
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines.keyed import KEY_MOUNT
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Problem
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, journal
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
@@ -52,6 +59,7 @@ def look(
         "live": {container.name: host.read_json(host.paths.live(container.name)) for container in ours},
         "running": sorted({container.replica for container in ours if container.status == "running"}),
         "interrupted": change.interrupted(left) if left else "",
+        "gateway": host.paths.gateway_unit.exists(),
     }
     if wanted.rank:
         result.update(_before_a_change(host, docker, found, wanted))
@@ -59,12 +67,23 @@ def look(
 
 
 def _described(container: Container, probe: bool) -> dict[str, Any]:
-    health, served = None, None
-    if probe and container.api and container.status == "running":
-        api = EngineApi(container.api)
-        health = api.health()
-        served = api.served() if health == 200 else None
-    return {**asdict(container), "health": health, "served": served}
+    asked = probe and container.api and container.status == "running"
+    answers = ask(container) if asked else {"health": None, "served": None, "refusal": ""}
+    return {**asdict(container), **answers}
+
+
+def ask(container: Container) -> dict[str, Any]:
+    """What the engine of a container that runs answers, with the key that its own mount names."""
+    key_file, key, unread = container.mounts.get(KEY_MOUNT, ""), "", ""
+    try:
+        key = engine_key.read_key(key_file) if key_file else ""
+    except (OSError, ValueError) as error:
+        unread = f"its key cannot be read: {error}"
+    api = EngineApi(container.api, key)
+    health = api.health()
+    served = api.served() if health == 200 else None
+    refusal = "" if api.refused is None else unread or engine_key.refusal(api.refused, key_file)
+    return {"health": health, "served": served, "refusal": refusal}
 
 
 def _before_a_change(host: Host, docker: Docker, found: Sequence[Container], wanted: Wanted) -> dict[str, Any]:
@@ -89,7 +108,7 @@ def names(rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
     return host_problems.stranger(name, containers.strange(found, name))
 
 
-def ports(rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
+def ports(host: Host, rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
     """Ports that the rank needs and somebody else holds."""
     listeners = host_look.listeners()
     wanted_ports = rank["ports"]
@@ -101,6 +120,7 @@ def ports(rank: Mapping[str, Any], found: Sequence[Container]) -> list[Problem]:
         {container.id: container.name for container in found},
         {container.id: container.name for container in found if container.is_ours},
         [urlsplit(container.api).port or 0 for container in running(found) if container.api],
+        [door["port"] for door in (spec.get("health") for spec in _specs(host, found)) if door],
     )
 
 
@@ -111,8 +131,12 @@ def running(found: Sequence[Container]) -> list[Container]:
 
 def shares(host: Host, found: Sequence[Container]) -> list[float | None]:
     """Of all memory, what each running engine of ours takes; None where its spec does not say."""
-    specs = [host.read_json(host.paths.spec(container.name)) or {} for container in running(found)]
-    return [spec.get("memory_share") for spec in specs]
+    return [spec.get("memory_share") for spec in _specs(host, found)]
+
+
+def _specs(host: Host, found: Sequence[Container]) -> list[dict[str, Any]]:
+    """What the supervisors of our running engines were told."""
+    return [host.read_json(host.paths.spec(container.name)) or {} for container in running(found)]
 
 
 def problems(host: Host, found: Sequence[Container], wanted: Wanted) -> list[Problem]:
@@ -121,7 +145,7 @@ def problems(host: Host, found: Sequence[Container], wanted: Wanted) -> list[Pro
     share, floor = rank["supervision"]["memory_share"], int(wanted.limits.get("memory_floor", 0))
     return [
         *names(rank, found),
-        *ports(rank, found),
+        *ports(host, rank, found),
         *host_problems.links(rank["links"], host_look.addresses(host.run) if rank["links"] else {}),
         *host_problems.memory(host_look.memory(), share, floor, shares(host, found)),
     ]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
+from ansible_collections.dgxspark.serving.plugins.module_utils.engine_key import refusal
 
 WAITING = "waiting"
 READY = "ready"
@@ -32,6 +33,9 @@ STOPPED = "stopped"
 
 # How a supervisor's reason begins that is about its own rank.
 OWN_ENGINE = "the engine "
+
+# The stage at which an engine refuses our key.
+KEY_STAGE = "key"
 
 PROVEN = "proven"
 CONTRADICTED = "contradicted"
@@ -118,6 +122,7 @@ class Observation:
     :ivar restarts: how often the container was started again since the wait began
     :ivar memory: samples of the host's MemAvailable, in bytes
     :ivar network: what NCCL says it uses, ``IB`` or ``Socket``
+    :ivar refused: the status by which the engine refused our key; None when it did not
     """
 
     container: Container | None
@@ -129,6 +134,7 @@ class Observation:
     restarts: int = 0
     memory: Sequence[int] = ()
     network: str | None = None
+    refused: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,7 @@ class Wanted:
     :ivar transport: ``roce`` when RDMA was asked for; else it is not looked at
     :ivar memory_floor: bytes of MemAvailable under which a start is given up; 0 for none
     :ivar has_api: whether this rank answers requests; the others have only their container and their supervisor
+    :ivar key_file: where the host has the engine's key; empty when the engine is to have none
     """
 
     served_model_name: str
@@ -146,6 +153,7 @@ class Wanted:
     transport: str = ""
     memory_floor: int = 0
     has_api: bool = True
+    key_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -224,6 +232,9 @@ def _of_container(seen: Observation) -> Verdict | None:
 def _of_engine(seen: Observation, wanted: Wanted) -> Verdict:
     if seen.health is None:
         return Verdict(WAITING, "start", "the engine does not answer yet")
+    if seen.refused is not None:
+        # It answers, and will never answer us otherwise.
+        return Verdict(FAILED, KEY_STAGE, refusal(seen.refused, wanted.key_file))
     if seen.health != 200:
         return Verdict(WAITING, "start", f"/health answers {seen.health}")
     if seen.served is None:

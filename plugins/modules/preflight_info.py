@@ -167,7 +167,8 @@ def of_the_rank(
     wanted = rank_look.Wanted(rank, options["limits"], source, options["digests"])
     here = rank_look.look(host, docker, found, wanted)
     checks += planned.from_problems("docker.names", rank_look.names(rank, found) if rank else None, "free, or ours")
-    checks += planned.from_problems("network.ports", rank_look.ports(rank, found) if rank else None, "free, or ours")
+    taken = rank_look.ports(host, rank, found) if rank else None
+    checks += planned.from_problems("network.ports", taken, "free, or ours")
     image = rank["container"]["image"] if rank else ""
     return here, checks + planned.image(image, here.get("image"), options["architecture"])
 

@@ -143,6 +143,9 @@ came_back:
     api:
       description: Base URL of its API as the host itself reaches it.
       type: str
+    key_file:
+      description: File with the key that it asks for; empty when it asks for none.
+      type: str
 lock:
   description: The lock of another run.
   returned: when the host is locked
@@ -219,6 +222,10 @@ class Work:
         serving = [rank for rank in back if apis.get(rank.id)]
         came_back = {"container": serving[0].name, "api": apis[serving[0].id]} if serving else {}
         self._wait(lambda: change.revert(self.host), came_back=came_back)
+        if serving:
+            # Its own spec is back in its place only now.
+            spec = self.host.read_json(self.host.paths.spec(serving[0].name)) or {}
+            came_back["key_file"] = spec.get("key_file", "")
         names = ", ".join(rank.name for rank in back)
         words = f"{names} was started again." if names else "Nothing ran here before, and nothing runs here now."
         self._done(True, words, came_back=came_back)

@@ -90,6 +90,11 @@ containers:
       description: Names in C(/v1/models); V(null) when it was not asked or did not answer.
       type: list
       elements: str
+    refusal:
+      description:
+        - That the engine refuses our key, or that the key cannot be read, in words; empty when it was not asked or
+          answered. The key is the one in the file that the container mounts.
+      type: str
     id:
       description: Docker's id of it.
       type: str

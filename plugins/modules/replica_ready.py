@@ -17,7 +17,8 @@ description:
     without C(-v), and while the one request runs. That request is sent once, however long it takes.
   - Fails at once when the container ends, when its supervisor gives up, when it is started again and again, when the
     host's memory falls under O(memory_floor), when the engine serves another name or with another number of ranks, when
-    it uses sockets although RoCE was asked for, or when the generation fails. The message names cause and remedy.
+    it uses sockets although RoCE was asked for, when it refuses our key, or when the generation fails. The message
+    names cause and remedy.
 author:
   - dgxspark.serving contributors (@dgxspark)
 options:
@@ -41,6 +42,12 @@ options:
     description: Number of ranks that the engine must run with.
     type: int
     default: 1
+  key_file:
+    description:
+      - Path on the host of the key that the engine asks for; empty when it asks for none.
+      - Needs root on the host.
+    type: str
+    default: ""
   transport:
     description: With V(roce) it is an error when NCCL says that it uses sockets.
     type: str
@@ -122,7 +129,7 @@ state:
 stage:
   description:
     - How far the engine is, V(container), V(start), V(models) or V(generation).
-    - V(memory), V(transport) or V(world_size) when that is why it failed.
+    - V(memory), V(transport), V(key) or V(world_size) when that is why it failed.
   returned: always
   type: str
 detail:
@@ -209,7 +216,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.dgxspark.serving.plugins.module_utils import engine_log, readiness, symptoms
+from ansible_collections.dgxspark.serving.plugins.module_utils import engine_key, engine_log, readiness, symptoms
 from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container
 from ansible_collections.dgxspark.serving.plugins.module_utils.docker_cli import LOG_LINES, Docker
 from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
@@ -237,9 +244,11 @@ class Watch:
     """Observes one rank, as far as it has come; the request for tokens is sent once everything before it holds."""
 
     def __init__(self, docker: Docker, params: dict[str, Any]) -> None:
+        """Raises OSError and ValueError when the key file cannot be read."""
         self.docker = docker
         self.params = params
-        self.api = EngineApi(params["url"])
+        keyed = params["url"] and params["key_file"]
+        self.api = EngineApi(params["url"], engine_key.read_key(params["key_file"]) if keyed else "")
         self.memory: list[int] = []
         self.wait = dict(params["wait"]) or {"id": uuid.uuid4().hex, "since": time.time(), "restarts": None}
         if self.wait["restarts"] is None:
@@ -269,7 +278,7 @@ class Watch:
             return seen
         health = self.api.health()
         served = self.api.served() if health == 200 else None
-        seen = replace(seen, health=health, served=served)
+        seen = replace(seen, health=health, served=served, refused=self.api.refused)
         model = readiness.model_to_ask(served or (), self.params["served_model_name"])
         if not model:
             return seen
@@ -302,6 +311,17 @@ def memory_available() -> list[int]:
             return [int(line.split()[1]) * 1024 for line in stream if line.startswith("MemAvailable:")]
     except (OSError, ValueError):
         return []
+
+
+def watch_for(module: AnsibleModule) -> Watch:
+    """The observer of the rank."""
+    try:
+        return Watch(Docker(module), module.params)
+    except (OSError, ValueError) as error:
+        module.fail_json(
+            msg=f"The engine's key cannot be read: {error}. Set become: true for this task, and look at the file."
+        )
+        raise
 
 
 def renew_lease(module: AnsibleModule, more: float = 0.0) -> None:
@@ -384,6 +404,8 @@ def diagnosed(
     seen: readiness.Observation, verdict: readiness.Verdict, log: list[str], transport: str
 ) -> list[symptoms.Diagnosis]:
     """Symptoms in the log, in the engine's answer and in how its container ended."""
+    if verdict.stage == readiness.KEY_STAGE:
+        return [symptoms.Diagnosis("engine-key", engine_key.CAUSE, engine_key.REMEDY, symptoms.FATAL, "")]
     container = seen.container
     has_ended = container is not None and container.status in ("exited", "dead")
     # The exit code of an engine that its supervisor has stopped says nothing.
@@ -416,6 +438,7 @@ def main() -> None:
             "url": {"type": "str", "required": True},
             "served_model_name": {"type": "str", "required": True},
             "world_size": {"type": "int", "default": 1},
+            "key_file": {"type": "str", "default": "", "no_log": False},
             "transport": {"type": "str", "default": ""},
             "memory_floor": {"type": "int", "default": 0},
             "timeout": {"type": "int", "default": readiness.DEFAULT_TIMEOUT},
@@ -439,8 +462,9 @@ def main() -> None:
         transport=module.params["transport"],
         memory_floor=module.params["memory_floor"],
         has_api=bool(module.params["url"]),
+        key_file=module.params["key_file"],
     )
-    result = watched(module, Watch(Docker(module), module.params), wanted)
+    result = watched(module, watch_for(module), wanted)
     if result["state"] == readiness.READY and not wanted.has_api:
         # No look follows on this host, while rank 0 may still be about its first generation.
         renew_lease(module, module.params["generation_timeout"])

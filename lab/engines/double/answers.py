@@ -213,6 +213,7 @@ class Responses(Form):
             "tool_choice": "auto",
             "tools": [],
             "max_output_tokens": self.wish.max_tokens,
+            "previous_response_id": self.wish.previous,
             "usage": usage,
         }
 

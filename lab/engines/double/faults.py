@@ -28,6 +28,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "role-only-first-chunk": {},
     "wrong-name": {"name": "another-model"},
     "health-503": {},
+    "models-503": {},
     "no-metrics": {},
     "slow-tokens": {"tokens_per_second": 1.0},
     "kill-worker": {"seconds": 3.0},

@@ -9,6 +9,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,6 +158,22 @@ async def _send(writer: asyncio.StreamWriter, response: Response, head_only: boo
     await writer.drain()
 
 
+class _Reader(asyncio.StreamReader):
+    """Tells when the client is gone, also while nobody reads: uvicorn then ends what it works on for that client."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=HEADER_BYTES)
+        self.gone = asyncio.Event()
+
+    def feed_eof(self) -> None:
+        super().feed_eof()
+        self.gone.set()
+
+    def set_exception(self, exc: BaseException) -> None:
+        super().set_exception(exc)
+        self.gone.set()
+
+
 class HttpServer:
     """Serves one handler on a bound socket."""
 
@@ -167,9 +184,13 @@ class HttpServer:
 
     async def start(self, server: socket.socket) -> asyncio.Server:
         """Listen and serve from now on."""
-        return await asyncio.start_server(self._serve, sock=server, limit=HEADER_BYTES, backlog=2048)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def protocol() -> asyncio.StreamReaderProtocol:
+            return asyncio.StreamReaderProtocol(_Reader(), self._serve)
+
+        return await asyncio.get_running_loop().create_server(protocol, sock=server, backlog=2048)
+
+    async def _serve(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         peer = writer.get_extra_info("peername") or ("-", 0)
         try:
             while await self._one(reader, writer, f"{peer[0]}:{peer[1]}"):
@@ -181,7 +202,7 @@ class HttpServer:
         finally:
             writer.close()
 
-    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> bool:
+    async def _one(self, reader: _Reader, writer: asyncio.StreamWriter, peer: str) -> bool:
         """Serve one request; return whether the connection stays open."""
         try:
             request = await read_request(reader, self._idle)
@@ -190,6 +211,19 @@ class HttpServer:
             return False
         if request is None:
             return False
+        work = asyncio.ensure_future(self._answer(request, writer, peer))
+        gone = asyncio.ensure_future(reader.gone.wait())
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            return work.done() and work.result()
+        finally:
+            gone.cancel()
+            work.cancel()
+            with suppress(asyncio.CancelledError, ConnectionError, CutStream):
+                await work
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter, peer: str) -> bool:
+        """Answer one request; return whether the connection stays open."""
         close = request.headers.get("connection", "").lower() == "close"
         response = await self._handler(request)
         if self._access_log:

@@ -17,6 +17,7 @@ from . import VERSION
 from .command_line import ServeOptions
 from .control import Control
 from .core import EngineCore, RankGroup
+from .counts import Counts
 from .faults import Faults
 from .http_server import HttpServer, bound_socket
 from .log import log, plain
@@ -45,6 +46,7 @@ class Server:
         """Read the times (seconds) and rates from the environment; raises UsageError."""
         self._options = options
         self._faults = faults
+        self._counts = Counts()
         self._load_seconds = _number("DOUBLE_LOAD_SECONDS", 1.0)
         self._rate = _number("DOUBLE_TOKENS_PER_SECOND", 100.0)
         self._exit_seconds = _number("DOUBLE_EXIT_SECONDS", 4.0)
@@ -105,7 +107,7 @@ class Server:
         except OSError as error:
             log(f"no control port: 127.0.0.1:{self._control_port}: {error.strerror}", "control.py:1", "WARNING")
             return
-        control = Control(self._faults, self._on_fault)
+        control = Control(self._faults, self._counts, self._on_fault)
         self._servers.append(await HttpServer(control.handle, access_log=False).start(server))
 
     def _on_fault(self) -> None:
@@ -250,7 +252,7 @@ class Server:
         self._spawn(self._fall(core))
         if not self._stage("ready"):
             return
-        api = OpenAiApi(options, context, core, self._faults, metrics, self._on_request)
+        api = OpenAiApi(options, context, core, self._faults, metrics, self._counts, self._on_request)
         self._servers.append(await HttpServer(api.handle, self._keep_alive).start(holder))
         log(f"Starting vLLM server on http://{options.host}:{holder.getsockname()[1]}", "entry.py:1")
         plain(f"INFO:     Started server process [{os.getpid()}]")

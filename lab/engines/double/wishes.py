@@ -30,13 +30,14 @@ class ApiError(Exception):
 
 @dataclass(frozen=True)
 class Wish:
-    """A generation that a client asks for; `prompts` has one entry per choice."""
+    """A generation that a client asks for; `prompts` has one entry per choice, `previous` is a response's id."""
 
     prompts: list[tuple[str, int]]
     max_tokens: int
     ignore_eos: bool
     stream: bool
     include_usage: bool
+    previous: str | None = None
 
 
 def json_body(body: bytes) -> dict[str, Any]:
@@ -102,6 +103,7 @@ def _wish(body: dict[str, Any], texts: list[tuple[str, int]], max_tokens: int) -
         ignore_eos=bool(body.get("ignore_eos")),
         stream=bool(body.get("stream")),
         include_usage=bool(options.get("include_usage")),
+        previous=body.get("previous_response_id"),
     )
 
 
@@ -141,10 +143,14 @@ def completion_wish(body: dict[str, Any], context: int) -> Wish:
     return _wish(body, found, limit)
 
 
-def responses_wish(body: dict[str, Any], context: int) -> Wish:
-    """Read /v1/responses; the input is a text or a list of messages."""
+def responses_messages(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the input of /v1/responses, which is a text or a list of messages, as messages."""
     given = body.get("input")
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else _messages(given, "input")
+    return [{"role": "user", "content": given}] if isinstance(given, str) else _messages(given, "input")
+
+
+def responses_wish(body: dict[str, Any], context: int, messages: list[dict[str, Any]]) -> Wish:
+    """Read /v1/responses; `messages` are its input and what was said before it."""
     if body.get("instructions"):
         messages = [{"role": "system", "content": body["instructions"]}, *messages]
     prompt = chat_text(messages)

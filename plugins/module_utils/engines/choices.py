@@ -62,14 +62,16 @@ def argument_faults(
     arguments: Mapping[str, Any],
     named: Callable[[str], str],
     decided: Mapping[str, str],
+    secret: Mapping[str, str],
     share_flag: str,
     place: str,
     host: str,
 ) -> list[Fault]:
-    """Flags that contradict the plan, stand twice in two spellings, or ask for more memory than a host can spare.
+    """Flags that contradict the plan, show a secret, stand twice, or ask for more memory than a host can spare.
 
     :param named: gives a flag's one name
     :param decided: flags that the plan decides, by that name, and the variable that decides each
+    :param secret: flags whose value is a secret, by that name, and the remedy for each
     :param share_flag: the flag that says which share of the memory the engine takes
     """
     faults = []
@@ -77,8 +79,11 @@ def argument_faults(
     for flag in arguments:
         name = named(flag)
         # The engines' parsers take a flag's beginning for the flag.
-        meant = name if name in decided else next((full for full in decided if full.startswith(name)), "")
-        if meant:
+        known = {**decided, **secret}
+        meant = name if name in known else next((full for full in known if full.startswith(name)), "")
+        if meant in secret:
+            faults.append(secret_fault(f"{place}.{flag}", secret[meant], host))
+        elif meant:
             remedy = f"Remove it and set {decided[meant]}"
             faults.append(Fault(f"{place}.{flag}", show(arguments[flag]), "no such key", remedy, host))
         if name == share_flag:
@@ -89,6 +94,11 @@ def argument_faults(
             faults.append(Fault(f"{place}.{flag}", found, "each flag once", f"Remove {flag}", host))
         seen[name] = flag
     return faults
+
+
+def secret_fault(variable: str, remedy: str, host: str) -> Fault:
+    """A secret where every user of Docker on the host could read it; it is not shown here either."""
+    return Fault(variable, "a secret, which docker inspect would show", "no such key", remedy, host)
 
 
 def memory_share(settings: Mapping[str, Any], named: Callable[[str], str], share_flag: str) -> float:

@@ -47,6 +47,9 @@ PER_HOST_VARIABLES = (
     "UCX_NET_DEVICES",
 )
 
+# Only rank 0 answers requests, and to the other ranks vLLM's variables go in the clear.
+SECRET_VARIABLES = ("VLLM_API_KEY",)
+
 NO_RAY = (
     "This image has no Ray, which serving_backend: ray needs. Set serving_backend: mp, or choose an image that has Ray."
 )
@@ -209,9 +212,9 @@ def keep_host_variables() -> None:
         named = []
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(sorted({*named, *PER_HOST_VARIABLES})), encoding="utf-8")
+        file.write_text(json.dumps(sorted({*named, *PER_HOST_VARIABLES, *SECRET_VARIABLES})), encoding="utf-8")
     except OSError as error:
-        say(f"vLLM may hand the NCCL variables of rank 0 to the other ranks: {error}")
+        say(f"vLLM may hand the NCCL variables and the key of rank 0 to the other ranks: {error}")
 
 
 def run(rank: Rank) -> None:

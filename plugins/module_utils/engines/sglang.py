@@ -49,6 +49,14 @@ DECIDED = {
     "dist-init-addr": "fabric_links",
 }
 
+# SGLang writes all its arguments, its key among them, into its log at start, and gives them out on /server_info: there
+# is no way to give it a key that shows none (sgl-project/sglang#37457).
+KEY_BY_FILE = False
+SECRET = {
+    "api-key": "Remove it: SGLang writes its key into its log. Keep strangers from its port by serving_listen_address,"
+    " and ask clients for gateway_keys"
+}
+
 # SGLang answers 200 to a health request on the API's port of every rank: only rank 0's may be seen from elsewhere.
 WORKER_HOST = "127.0.0.1"
 
@@ -63,8 +71,8 @@ def dashed(flag: str) -> str:
 
 
 def argument_faults(arguments: Mapping[str, Any], place: str, host: str) -> list[Fault]:
-    """Flags that contradict the plan, stand twice, or ask for too much memory."""
-    return choices.argument_faults(arguments, dashed, DECIDED, SHARE_FLAG, place, host)
+    """Flags that contradict the plan, show a secret, stand twice, or ask for too much memory."""
+    return choices.argument_faults(arguments, dashed, DECIDED, SECRET, SHARE_FLAG, place, host)
 
 
 def environment_faults(users: Mapping[str, Any], members: Group, place: str, host: str) -> list[Fault]:

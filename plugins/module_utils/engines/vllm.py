@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines import choices, group, keyed
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import (
@@ -82,6 +82,12 @@ DECIDED = {
     "headless": "serving_deployments",
 }
 
+# The engine's key, as a flag and as a variable, is in a file (see keyed.py).
+KEY_BY_FILE = True
+KEY_VARIABLE = "VLLM_API_KEY"
+KEY_REMEDY = "Remove it and set gateway_engine_key: true, which gives engines their key by a file"
+SECRET = {"api-key": KEY_REMEDY}
+
 # Flags of the API, which a rank without one refuses.
 API_FLAGS = ("api-server-count",)
 
@@ -105,13 +111,16 @@ def flags(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def argument_faults(arguments: Mapping[str, Any], place: str, host: str) -> list[Fault]:
-    """Flags that contradict the plan, stand twice, or ask for too much memory."""
-    return choices.argument_faults(arguments, dashed, DECIDED, SHARE_FLAG, place, host)
+    """Flags that contradict the plan, show a secret, stand twice, or ask for too much memory."""
+    return choices.argument_faults(arguments, dashed, DECIDED, SECRET, SHARE_FLAG, place, host)
 
 
 def environment_faults(users: Mapping[str, Any], members: Group, place: str, host: str) -> list[Fault]:
-    """Variables of the user that contradict the plan."""
-    return group.address_faults("VLLM_HOST_IP", users, members, place, host)
+    """Variables of the user that contradict the plan or show a secret."""
+    faults = group.address_faults("VLLM_HOST_IP", users, members, place, host)
+    if users.get(KEY_VARIABLE) not in (None, ""):
+        faults.append(choices.secret_fault(f"{place}.{KEY_VARIABLE}", KEY_REMEDY, host))
+    return faults
 
 
 def memory_share(settings: Mapping[str, Any]) -> float:
@@ -139,14 +148,23 @@ def rank_container(members: Group, rank: int, model: ModelReference, settings: M
             command += ["--", *ENTRYPOINT, *_ray_argv(model, settings)]
     else:
         command = _mp_argv(members, rank, model, settings)
-    return {
+    ours = {**_offline(model), **_group_environment(members, rank, settings)}
+    if rank == 0 and settings.get("gateway", False):
+        # A gateway keeps connections; the engine must not be the one that ends them (field fault G04). In seconds.
+        ours["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"] = "75"
+    # Without it the engine forgets every response at once (field fault G10).
+    if rank == 0 and settings.get("responses_store", False):
+        ours["VLLM_ENABLE_RESPONSES_API_STORE"] = "1"
+    special = {
         "entrypoint": list(RAY_ENTRYPOINT if ray else ENTRYPOINT),
         "command": command,
-        "env": choices.environment({**_offline(model), **_group_environment(members, rank, settings)}, settings["env"]),
+        "env": choices.environment(ours, settings["env"]),
         "devices": members.devices,
         "capabilities": members.capabilities,
         "mounts": [{"source": RANK_PROGRAMS, "target": RANK_PROGRAMS_MOUNT}] if ray else [],
     }
+    # Only rank 0 answers requests.
+    return keyed.keyed(special, settings.get("engine_key_file", "")) if rank == 0 else special
 
 
 def ports(members: Group, rank: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:

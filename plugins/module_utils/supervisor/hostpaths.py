@@ -43,6 +43,10 @@ class HostPaths:
         return self.root / "etc/systemd/system" / UNIT_NAME.format("")
 
     @property
+    def gateway_unit(self) -> Path:
+        return self.root / "etc/systemd/system/dgxspark-gateway.service"
+
+    @property
     def specs(self) -> Path:
         return self.root / "etc/dgxspark-serving/replicas"
 
@@ -66,6 +70,11 @@ class HostPaths:
     @property
     def change(self) -> Path:
         return self.states / "change.json"
+
+    @property
+    def drain(self) -> Path:
+        """That the replica whose rank 0 is here gets no new requests; see :mod:`drained`."""
+        return self.states / "drain.json"
 
     @property
     def probes(self) -> Path:

@@ -124,6 +124,10 @@ class Double:
         """Wait for its end and return the exit code."""
         return self.process.wait(LIMIT)
 
+    def ask(self, method: str, path: str, **options: Any) -> Answer:
+        """Send any request to the API."""
+        return ask(self.port, method, path, **options)
+
     def get(self, path: str, **options: Any) -> Answer:
         """GET from the API."""
         return ask(self.port, "GET", path, **options)
@@ -146,6 +150,14 @@ class Double:
     def clear(self) -> None:
         """Turn all faults off."""
         assert ask(self.control_port, "DELETE", "/fault").status == 200
+
+    def counts(self) -> Any:
+        """Return what it has counted."""
+        return ask(self.control_port, "GET", "/counts").json()
+
+    def forget(self) -> None:
+        """Let it count anew."""
+        assert ask(self.control_port, "DELETE", "/counts").status == 200
 
     def kill(self) -> None:
         """End it, whatever it does."""

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.dgxspark.serving.plugins.module_utils.engine_api import EngineApi
 
 ANSWERS: dict[str, tuple[int, bytes]] = {}
+AUTHORIZATIONS: list[str | None] = []
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -22,6 +23,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        AUTHORIZATIONS.append(self.headers["Authorization"])
         status, body = ANSWERS.get(self.path, (404, b"not here"))
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
@@ -37,6 +39,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineApi]:
     ANSWERS.clear()
+    AUTHORIZATIONS.clear()
     # B11: a proxy in the environment must not be asked.
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
@@ -74,6 +77,23 @@ def test_nothing_answers() -> None:
     api = EngineApi("http://127.0.0.1:9")
     assert (api.health(), api.served(), api.version()) == (None, None, "")
     assert "refused" in api.generate("qwen", 32, 5).error
+
+
+def test_g13_the_key_goes_with_every_question(api: EngineApi) -> None:
+    for one in (api, EngineApi(api.base_url, "example-engine-key")):
+        one.health()
+        one.served()
+        one.generate("qwen", 1, 5)
+    assert AUTHORIZATIONS == [None] * 3 + ["Bearer example-engine-key"] * 3
+
+
+@pytest.mark.parametrize(("status", "refused"), [(401, 401), (403, 403), (404, None), (503, None)])
+def test_g13_a_refusal_is_not_silence(api: EngineApi, status: int, refused: int | None) -> None:
+    ANSWERS["/health"] = (200, b"")
+    ANSWERS["/v1/models"] = (status, b'{"error": "Unauthorized"}')
+    assert (api.health(), api.served(), api.refused) == (200, None, refused)
+    ANSWERS["/v1/models"] = (200, b'{"data": []}')
+    assert (api.served(), api.refused) == ([], None)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"data": 1}', b'{"data": [{}]}', b"\xff"])

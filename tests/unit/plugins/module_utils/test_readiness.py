@@ -25,6 +25,7 @@ RUNNING = container()
 SEEN = readiness.Observation
 DONE = SEEN(RUNNING, 200, ["qwen"], readiness.Generation(32, 0.5))
 QWEN = Wanted("qwen")
+NO_KEY = "wrong or missing key in /etc/dgxspark-serving/engine.key"
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,9 @@ QWEN = Wanted("qwen")
         (SEEN(RUNNING), "waiting", "start", "the engine does not answer yet"),
         (SEEN(RUNNING, 503), "waiting", "start", "/health answers 503"),
         (SEEN(RUNNING, 200), "waiting", "models", "/v1/models does not answer yet"),
+        # G13: it answers, so it is neither down nor loading.
+        (SEEN(RUNNING, 200, refused=401), "failed", "key", f"the engine refuses our key (401): {NO_KEY}"),
+        (SEEN(RUNNING, 403, refused=403), "failed", "key", f"the engine refuses our key (403): {NO_KEY}"),
         (SEEN(RUNNING, 200, ["other"]), "failed", "models", "the engine serves other, wanted qwen"),
         (SEEN(RUNNING, 200, []), "failed", "models", "the engine serves no model, wanted qwen"),
         (SEEN(RUNNING, 200, ["qwen"]), "waiting", "generation", "no token was asked for yet"),
@@ -72,7 +76,7 @@ QWEN = Wanted("qwen")
         ),
     ],
 )
-def test_judge_n10(seen: readiness.Observation, state: str, stage: str, detail: str) -> None:
+def test_judge_n10_g13(seen: readiness.Observation, state: str, stage: str, detail: str) -> None:
     assert readiness.judge(seen, QWEN) == readiness.Verdict(state, stage, detail)
 
 

@@ -176,7 +176,7 @@ def test_a_new_version_that_fails_leaves_the_old_one_serving(serving: Trial) -> 
     before = serving.pretended.snapshot()
     serving.deploy("v2")
     back = serving.call("reverted", "v2")
-    assert back["came_back"] == {"container": NAME, "api": "http://127.0.0.1:8000"}
+    assert back["came_back"] == {"container": NAME, "api": "http://127.0.0.1:8000", "key_file": ""}
     assert back["words"] == f"{NAME} was started again."
     assert serving.pretended.snapshot() == before
     assert not serving.call("reverted", "v2")["changed"]

@@ -24,6 +24,7 @@ from ansible_collections.dgxspark.serving.plugins.modules import replica_ready
 NAME = "dgxspark-a-0-r0"
 RUNNING = Container(NAME, "running", 0, False, "a", "a-0", "", id="c1", started_at="2026-11-28T10:00:00Z")
 PATIENCE = 30.0
+KEY = "example-engine-key"
 
 
 class Engine(ThreadingHTTPServer):
@@ -36,6 +37,7 @@ class Engine(ThreadingHTTPServer):
         self.answer: dict[str, Any] = {"usage": {"completion_tokens": 32}}
         self.status = 200
         self.names = ["qwen"]
+        self.key = ""
         self.asked = 0
         self.gate = threading.Event()
         self.gate.set()
@@ -48,12 +50,24 @@ class Engine(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Engine
 
+    def refuses(self) -> bool:
+        """As vLLM: only paths under /v1 are asked for the key."""
+        key, path = self.server.key, self.path
+        if key and path.startswith("/v1") and self.headers["Authorization"] != f"Bearer {key}":
+            self._send(401, {"error": "Unauthorized"})
+            return True
+        return False
+
     def do_GET(self) -> None:
+        if self.refuses():
+            return
         models = {"data": [{"id": name} for name in self.server.names]}
         self._send(200, {"/v1/models": models, "/version": {"version": "0.32.0"}}.get(self.path, {}))
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
+        if self.refuses():
+            return
         self.server.asked += 1
         self.server.gate.wait(PATIENCE)
         self._send(self.server.status, self.server.answer)
@@ -102,6 +116,7 @@ class Rank:
             {
                 "container": NAME,
                 "url": url,
+                "key_file": "",
                 "served_model_name": "qwen",
                 "generation_timeout": 60,
                 "max_tokens": 32,
@@ -175,6 +190,44 @@ def test_n10_a_generation_that_fails_names_cause_and_remedy(rank: Rank, engine: 
     assert result["detail"].startswith("/health answers 200, but one generation failed: HTTP 500: InvalidCxx")
     assert result["diagnosis"][0]["id"] == "cxx-missing"
     assert result["log"] == ["INFO loading"]
+
+
+def test_g13_the_key_goes_to_models_and_generation_alike(rank: Rank, engine: Engine, tmp_path: Path) -> None:
+    engine.key = KEY
+    key_file = tmp_path / "engine.key"
+    key_file.write_text(f"{KEY}\n", encoding="utf-8")
+    rank.module.params["key_file"] = str(key_file)
+    result = rank.wait()
+    assert (result["state"], result["tokens"]) == ("ready", 32)
+    assert KEY not in json.dumps(result)
+
+
+@pytest.mark.parametrize("content", [None, "another-key-of-16-or-more"])
+def test_g13_a_refused_key_is_said_and_is_not_down(
+    rank: Rank, engine: Engine, tmp_path: Path, content: str | None
+) -> None:
+    engine.key = KEY
+    key_file = tmp_path / "engine.key"
+    if content:
+        key_file.write_text(content, encoding="utf-8")
+    rank.module.params["key_file"] = str(key_file)
+    rank.wanted = Wanted("qwen", key_file=str(key_file))
+    result = rank.look()
+    assert (result["state"], result["stage"]) == ("failed", "key")
+    assert result["detail"] == f"the engine refuses our key (401): wrong or missing key in {key_file}"
+    assert result["diagnosis"][0]["remedy"].startswith("Deploy again with gateway_engine_key: true")
+    assert engine.asked == 0
+
+
+def test_a_key_that_cannot_be_read(rank: Rank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "engine.key").write_text("short", encoding="utf-8")
+    rank.module.params["key_file"] = str(tmp_path / "engine.key")
+    monkeypatch.setattr(replica_ready, "Docker", lambda module: rank.docker)
+    with pytest.raises(SystemExit, match=r"engine.key does not hold a key.* Set become: true"):
+        replica_ready.watch_for(rank.module)
+    # A rank without an API is asked nothing.
+    rank.module.params["url"] = ""
+    assert replica_ready.watch_for(rank.module).docker is rank.docker
 
 
 def test_any_name_will_do(rank: Rank, engine: Engine) -> None:

@@ -231,7 +231,7 @@ def test_n04_vllm_is_told_to_keep_the_variables_of_each_host(container: dict[str
     file.write_text('["OF_THE_IMAGE"]', encoding="utf-8")
     assert run(container, 0).returncode == 0
     kept = json.loads(file.read_text(encoding="utf-8"))
-    assert kept == sorted(["OF_THE_IMAGE", *ray_rank.PER_HOST_VARIABLES])
+    assert kept == sorted(["OF_THE_IMAGE", *ray_rank.PER_HOST_VARIABLES, "VLLM_API_KEY"])
 
 
 def test_a_signal_ends_it_while_it_waits(container: dict[str, str]) -> None:

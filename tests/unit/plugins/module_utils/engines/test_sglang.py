@@ -146,3 +146,12 @@ def test_the_share_of_memory_is_the_one_that_the_engine_is_told() -> None:
 def test_n14_one_address_for_all_ranks_is_refused() -> None:
     [fault] = sglang.environment_faults({"SGLANG_HOST_IP": "192.0.2.11"}, PAIR, "serving_env", "")
     assert fault.variable == "serving_env.SGLANG_HOST_IP"
+
+
+def test_it_takes_no_key_for_it_would_show_it() -> None:
+    assert not sglang.KEY_BY_FILE
+    settings = {**SETTINGS, "engine_key_file": "/etc/dgxspark-serving/engine.key", "responses_store": True}
+    assert container(ALONE, 0, settings) == container(ALONE, 0, SETTINGS)
+    [fault] = sglang.argument_faults({"api_key": "CANARY"}, "serving_engine_args", "")
+    assert fault.remedy.startswith("Remove it: SGLang writes its key into its log")
+    assert "CANARY" not in str(fault)

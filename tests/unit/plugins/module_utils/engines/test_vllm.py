@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.engines import vllm
+from ansible_collections.dgxspark.serving.plugins.module_utils.engines import keyed, vllm
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group, Member
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 
@@ -29,6 +29,7 @@ SETTINGS = {
     "env": {},
 }
 HUB = reference.parse("Qwen/Qwen3-8B")
+KEY_FILE = "/etc/dgxspark-serving/engine.key"
 
 ALONE = Group((Member("spark-a", "", (), ()),), "")
 PAIR = Group(
@@ -342,3 +343,41 @@ def test_a_path_needs_no_cache() -> None:
 def test_the_users_environment_wins() -> None:
     environment = container(PAIR, 0, {**MP, "env": {"HF_HUB_OFFLINE": 0, "NCCL_DEBUG": "WARN"}})["env"]
     assert (environment["HF_HUB_OFFLINE"], environment["NCCL_DEBUG"]) == ("0", "WARN")
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, MP, RAY], ids=["one", "mp", "ray"])
+def test_the_key_is_given_to_rank_0_alone_and_by_a_file(settings: dict[str, Any]) -> None:
+    group = ALONE if settings is SETTINGS else PAIR
+    plain, with_key = (container(group, 0, {**settings, **more}) for more in ({}, {"engine_key_file": KEY_FILE}))
+    assert with_key == keyed.keyed(plain, KEY_FILE)
+    assert with_key["entrypoint"][3:] == plain["entrypoint"]
+    assert with_key["mounts"][-1] == {"source": KEY_FILE, "target": "/run/dgxspark-serving/engine.key"}
+    assert vllm.probe(group, 0, HUB, {**settings, "engine_key_file": KEY_FILE}) == vllm.probe(group, 0, HUB, settings)
+    if group is PAIR:
+        assert container(PAIR, 1, {**settings, "engine_key_file": KEY_FILE}) == container(PAIR, 1, settings)
+
+
+def test_without_key_and_store_a_container_is_what_it_was() -> None:
+    assert container(PAIR, 0, {**MP, "engine_key_file": "", "responses_store": False}) == container(PAIR, 0, MP)
+
+
+def test_g10_the_store_of_responses_is_on_where_the_gateway_wants_it() -> None:
+    settings = {**MP, "responses_store": True}
+    assert container(PAIR, 0, settings)["env"]["VLLM_ENABLE_RESPONSES_API_STORE"] == "1"
+    assert container(PAIR, 1, settings) == container(PAIR, 1, MP)
+
+
+@pytest.mark.parametrize("flag", ["api-key", "api_key", "--api-key", "api-k"])
+def test_a_key_as_a_flag_is_refused_and_not_shown(flag: str) -> None:
+    [fault] = vllm.argument_faults({flag: "CANARY"}, "serving_engine_args", "spark1")
+    assert (fault.variable, fault.wanted) == (f"serving_engine_args.{flag}", "no such key")
+    assert fault.remedy.startswith("Remove it and set gateway_engine_key: true")
+    assert "CANARY" not in str(fault)
+
+
+def test_a_key_in_the_environment_is_refused_and_not_shown() -> None:
+    [fault] = vllm.environment_faults({"VLLM_API_KEY": "CANARY"}, ALONE, "serving_env", "spark1")
+    assert (fault.variable, fault.host) == ("serving_env.VLLM_API_KEY", "spark1")
+    assert "gateway_engine_key" in fault.remedy
+    assert "CANARY" not in str(fault)
+    assert vllm.environment_faults({"VLLM_API_KEY": ""}, ALONE, "serving_env", "spark1") == []
