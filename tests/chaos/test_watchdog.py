@@ -16,8 +16,6 @@ from tests.chaos.record import Outcome
 Record = Callable[[Outcome], None]
 
 HUNG_AFTER = 15  # seconds
-# All processes stop, and none ends: the container runs, its connections stay open.
-FREEZE = "docker top $(docker ps --quiet --filter name=^dgxspark-) -o pid | tail -n +2 | xargs kill -STOP"
 
 
 def give(pair: Pair, limits: dict[str, Any]) -> None:
@@ -32,7 +30,7 @@ def test_n01_a_rank_that_hangs_under_load(pair: Pair, record: Record) -> None:
     give(pair, {"replica_hung_after": HUNG_AFTER})
     with pair.load():
         at = time.time()
-        assert pair.ask("spark2", "sh", "-c", FREEZE) is not None
+        pair.lab.freeze_engine("spark2")
         recovery = pair.recovered(at)
     assert re.search(r"no token|hung", recovery.noticed), recovery
     name = f"rank 1 frozen during a request, replica_hung_after {HUNG_AFTER} s"

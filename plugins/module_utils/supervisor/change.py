@@ -244,6 +244,8 @@ def remove(host: Host, ranks: Iterable[tuple[str, str]], stop_timeout: float, ev
             host.remove(container)
         host.enable(name, False)
         _forget(host, name, evidence)
+        # What is put here next is not to be kept out for what was here before.
+        host.paths.drain.unlink(missing_ok=True)
     return ""
 
 

@@ -19,6 +19,9 @@ from .progress import Progress
 from .spec import Spec
 from .state import Heard, LastRestart, Run, State
 
+# The place in the gateways' rotation of a rank that nobody asks.
+NOWHERE: Mapping[str, Any] = {"ready": None, "not_ready": "", "draining": None, "door": ""}
+
 
 def saved_text(spec: Spec, state: State, boot: str, offset: float) -> str:
     """The content of state.json."""
@@ -34,7 +37,8 @@ def saved_text(spec: Spec, state: State, boot: str, offset: float) -> str:
             "since": round(state.since + offset, 3),
             "reason": state.reason,
             "failed": state.failed,
-            "run": {"id": state.run.id, "started_at": state.run.started_at} if state.run else None,
+            "run": _run(state.run),
+            "proven": _run(state.proven),
             "failures": [round(at + offset, 3) for at in state.failures],
             "restarts": state.restarts,
             "last_restart": _last_restart(state, offset),
@@ -57,6 +61,8 @@ def read_saved(text: str, spec: Spec, boot: str, offset: float) -> tuple[State |
             # The supervisor's clock is the same one, whatever was done to the date since.
             offset = float(data["offset"])
         last, run = data["last_restart"], data["run"]
+        # Older supervisors did not prove anything.
+        proven = data.get("proven")
         failures = tuple(float(at) - offset for at in data["failures"])
         state = State(
             epoch=int(data["epoch"]),
@@ -73,6 +79,7 @@ def read_saved(text: str, spec: Spec, boot: str, offset: float) -> tuple[State |
             restarts=int(data["restarts"]),
             last_restart=LastRestart(float(last["at"]) - offset, last["reason"], last["evidence"]) if last else None,
             left=bool(data["left"]),
+            proven=Run(str(proven["id"]), str(proven["started_at"])) if proven else None,
         )
     except (ValueError, TypeError, KeyError):
         return None, False
@@ -86,6 +93,7 @@ def live_state(
     memory: Memory,
     progress: Progress,
     waiting: str,
+    rotation: Mapping[str, Any],
     pid: int,
     offset: float,
     now: float,
@@ -93,6 +101,7 @@ def live_state(
     """The content of the live state file.
 
     :param waiting: what is waited for, in words; added to the reason
+    :param rotation: ``ready``, ``not_ready``, ``draining``, ``pressure`` and ``door``
     """
     return {
         "container": spec.container,
@@ -115,9 +124,14 @@ def live_state(
         "requests_running": progress.sample.running if progress.sample else None,
         "requests_waiting": progress.sample.waiting if progress.sample else None,
         "memory_available": memory.available,
+        **rotation,
         "pid": pid,
         "updated": round(now + offset, 3),
     }
+
+
+def _run(run: Run | None) -> dict[str, str] | None:
+    return {"id": run.id, "started_at": run.started_at} if run else None
 
 
 def _last_restart(state: State, offset: float) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ REASON_LENGTH = 500
 @dataclass(frozen=True)
 class Message:
     """:ivar order: what rank 0 wants of this epoch: ``stop``, ``start``, ``serve`` or ``down``; empty from other ranks
+    :ivar pressure: the sender's host is short of memory
     :ivar reason: from a worker: why its run of this epoch ended, empty while it has not; from rank 0: why it orders so
     """
 
@@ -25,6 +26,7 @@ class Message:
     phase: str
     order: str = ""
     reason: str = ""
+    pressure: bool = False
 
 
 def encode(message: Message) -> bytes:
@@ -39,6 +41,8 @@ def encode(message: Message) -> bytes:
     }
     if message.order:
         data["order"] = message.order
+    if message.pressure:
+        data["pressure"] = True
     return json.dumps(data).encode()
 
 
@@ -54,6 +58,7 @@ def decode(datagram: bytes) -> Message | None:
             phase=str(data["phase"]),
             order=str(data.get("order", "")),
             reason=str(data["reason"]),
+            pressure=data.get("pressure") is True,
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -11,18 +11,26 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Sequence
 
 # More than any answer that is asked for; it bounds what a broken peer can make a supervisor read.
 MOST = 16 * 1024**2
 
 
 def exchange(
-    address: str | tuple[str, int], method: str, path: str, timeout: float, host: str = "localhost"
+    address: str | tuple[str, int],
+    method: str,
+    path: str,
+    timeout: float,
+    host: str = "localhost",
+    headers: Sequence[str] = (),
+    content: bytes = b"",
 ) -> tuple[int, bytes]:
     """Ask once and read the whole answer.
 
     :param address: path of a Unix socket, or host and port
     :param timeout: seconds for all of it
+    :param headers: further lines of the request's head
     :returns: status and body
     :raises OSError: no connection, no answer in time, or none that is HTTP
     """
@@ -31,7 +39,8 @@ def exchange(
     with socket.socket(family, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout)
         connection.connect(address)
-        connection.sendall(f"{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n".encode())
+        lines = (f"{method} {path} HTTP/1.0", f"Host: {host}", f"Content-Length: {len(content)}", *headers, "", "")
+        connection.sendall("\r\n".join(lines).encode() + content)
         parts, size = [], 0
         while True:
             left = deadline - time.monotonic()

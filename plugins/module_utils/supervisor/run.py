@@ -21,14 +21,16 @@ from typing import Any
 from . import evidence, journal
 from .decide import begin, message, step, waiting_for
 from .docker_socket import Docker
+from .engine import Engine
 from .fabric_socket import FabricSocket
+from .host_memory import HostMemory
 from .hostpaths import HostPaths, write_whole
 from .jobs import Jobs
-from .live import live_state, read_saved, saved_text
-from .memory import Memory, parse_meminfo
+from .live import NOWHERE, live_state, read_saved, saved_text
 from .messages import Message
 from .notify import Notifier
 from .progress import Progress
+from .rotation import Rotation
 from .said import say
 from .spec import Spec, SpecError, parse
 from .state import SERVE, Exit, Heard, Kill, SaveEvidence, Seen, Start, State, Stop
@@ -56,15 +58,19 @@ class Supervisor:
         self.notifier = Notifier()
         self.jobs = Jobs(self._wake)
         self.container = ContainerWatch(self.docker, container, self._wake)
-        self.engine = EngineWatch(self.spec.api, self._wake) if self.spec.api else None
+        engine = Engine(self.spec.api, self.spec.key_file) if self.spec.api else None
+        self.engine = EngineWatch(engine, self._wake) if engine is not None else None
         self.peers: dict[int, Heard] = {}
         self.strangers: dict[int, tuple[str, float]] = {}
         self.leaving = self.reloading = self.ended = False
         self.start_error = ""
         self.bind_error = ""
         self.boot = (paths.root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        self.memory = self._read_memory()
+        self.memory = HostMemory(paths.root, self.spec.limits.memory_floor, clock())
         self.state = self._begin()
+        self.rotation: Rotation | None = None
+        if engine is not None and self.spec.health is not None:
+            self.rotation = Rotation(self.spec, self.spec.health, paths, engine, self.state.proven, self._wake)
         # The engine may be running: the first turn must know.
         self.container.look()
         self._saved: State | None = None
@@ -98,7 +104,7 @@ class Supervisor:
                 due = clock() >= next_tick
                 if due:
                     next_tick = clock() + TICK
-                    self.memory = self._read_memory()
+                    self.memory.look(clock())
                 self._turn(due)
                 if self.reloading and not self.jobs.doing():
                     self._start_anew()
@@ -116,37 +122,43 @@ class Supervisor:
                 self.engine.watch(state.run if state.wants_run else None, state.order == SERVE)
             if settled or self.ended:
                 break
+        shortage = self._shortage()
+        if self.rotation is not None:
+            reason = self.state.failed or self.state.reason or waiting_for(self.spec, self.state, seen)
+            self.rotation.know(self.state, reason, shortage, self._progress().sample)
+            self.state.proven = self.rotation.proven()
         offset = time.time() - clock()
         # First on the disk, then on the wire: an epoch that was told is never told again after a restart.
         if self.state != self._saved:
             self._saved = replace(self.state)
             text = saved_text(self.spec, self.state, self.boot, offset)
             self._write(self.paths.state(self.spec.container), text)
-        told = message(self.spec, self.state)
+        told = replace(message(self.spec, self.state), pressure=bool(self.memory.pressure.words))
         news = told != self._said
         if news or due or self.ended:
             self.fabric.say(told)
             self._said = told
-        shown = (seen.container.status, *sorted((rank, heard.message.phase) for rank, heard in self.peers.items()))
+        rotation = self._rotation(shortage)
+        peers = sorted((rank, heard.message.phase) for rank, heard in self.peers.items())
+        shown = (seen.container.status, rotation, *peers)
         if news or shown != self._shown or self.ended or clock() >= self._next_write:
             self._shown = shown
-            self._write_live(seen, offset)
+            self._write_live(seen, rotation, offset)
         if due or news:
             self._tell()
 
     def _seen(self) -> Seen:
-        progress = self.engine.progress() if self.engine is not None else Progress()
         return Seen(
             now=clock(),
             # The order matters: a job that ends between the two would hide that its container is not looked at yet.
             job=self.jobs.doing(),
             container=self.container.container(),
-            memory=self.memory,
+            memory=self.memory.memory,
             start_error=self.start_error,
             peers=self.peers,
             strangers=self.strangers,
             healthy=self.engine is not None and self.engine.healthy(self.state.run),
-            hung=progress.hung(self.spec.limits.hung_after),
+            hung=self._progress().hung(self.spec.limits.hung_after),
             leaving=self.leaving,
             changing=self._changing(),
         )
@@ -207,6 +219,8 @@ class Supervisor:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
         say("starts anew with the program and spec that are there now")
+        if self.rotation is not None:
+            self.rotation.hand_on()
         os.execv(sys.executable, sys.orig_argv)
 
     # Edges
@@ -238,8 +252,18 @@ class Supervisor:
             else:
                 self.strangers[told.rank] = (told.generation, now)
 
-    def _read_memory(self) -> Memory:
-        return parse_meminfo((self.paths.root / "proc/meminfo").read_text(encoding="ascii"))
+    def _progress(self) -> Progress:
+        return self.engine.progress() if self.engine is not None else Progress()
+
+    def _shortage(self) -> str:
+        """That a host of the replica is short of memory, in words."""
+        ranks = [f"rank {rank}" for rank, heard in sorted(self.peers.items()) if heard.message.pressure]
+        peers = f"the host of {', '.join(ranks)} is short of memory" if ranks else ""
+        return "; ".join(part for part in (self.memory.pressure.words, peers) if part)
+
+    def _rotation(self, shortage: str) -> dict[str, Any]:
+        place = self.rotation.shown() if self.rotation is not None else NOWHERE
+        return {**place, "pressure": bool(shortage)}
 
     def _changing(self) -> bool:
         """Whether a deployment of this rank is not committed yet."""
@@ -249,12 +273,24 @@ class Supervisor:
             return False
         return change is not None and change.new == self.spec.container and change.phase == journal.BEGUN
 
-    def _write_live(self, seen: Seen, offset: float) -> None:
+    def _write_live(self, seen: Seen, rotation: dict[str, Any], offset: float) -> None:
         self._next_write = clock() + WRITE
-        progress = self.engine.progress() if self.engine is not None else Progress()
-        waiting = "; ".join(part for part in (self.bind_error, waiting_for(self.spec, self.state, seen)) if part)
+        words = (
+            self.bind_error,
+            waiting_for(self.spec, self.state, seen),
+            self.rotation.words() if self.rotation is not None else "",
+        )
         content = live_state(
-            self.spec, self.state, self.peers, self.memory, progress, waiting, os.getpid(), offset, clock()
+            self.spec,
+            self.state,
+            self.peers,
+            self.memory.memory,
+            self._progress(),
+            "; ".join(part for part in words if part),
+            rotation,
+            os.getpid(),
+            offset,
+            clock(),
         )
         self._write(self.paths.live(self.spec.container), json.dumps(content) + "\n")
 

@@ -39,11 +39,22 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Health:
+    """Where gateways ask whether a replica is ready: TCP."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True)
 class Spec:
     """:ivar address: control address of this rank; empty when the replica has one host
     :ivar peers: address by rank of all other ranks
     :ivar api: base URL of the engine on this host; empty on ranks other than 0
     :ivar memory_share: share of MemTotal that the engine takes
+    :ivar served_model_name: name under which the engine serves; empty in specs of older versions
+    :ivar health: where gateways ask; None where nobody asks
+    :ivar key_file: file with the key that the engine wants; empty when it wants none
     """
 
     container: str
@@ -58,6 +69,9 @@ class Spec:
     api: str
     memory_share: float
     limits: Limits
+    served_model_name: str = ""
+    health: Health | None = None
+    key_file: str = ""
 
 
 def parse(text: str | bytes) -> Spec:
@@ -69,6 +83,7 @@ def parse(text: str | bytes) -> Spec:
         data = json.loads(text)
         peers = {int(peer["rank"]): str(peer["address"]) for peer in data["peers"]}
         limits = Limits(**{field.name: _number(data["limits"], field.name) for field in fields(Limits)})
+        health = data.get("health")
         spec = Spec(
             container=str(data["container"]),
             deployment=str(data["deployment"]),
@@ -82,6 +97,9 @@ def parse(text: str | bytes) -> Spec:
             api=str(data["api"]),
             memory_share=float(data["memory_share"]),
             limits=limits,
+            served_model_name=str(data.get("served_model_name", "")),
+            health=Health(str(health["address"]), int(health["port"])) if health else None,
+            key_file=str(data.get("key_file", "")),
         )
     except KeyError as error:
         raise SpecError(f"the supervision spec has no {error.args[0]}; deploy again") from error

@@ -109,6 +109,7 @@ class State:
     :ivar up_since: start of this supervisor; before it nobody can have been heard
     :ivar host_restarted: the host has been restarted since the state was saved
     :ivar left: the supervisor ended because it was told to
+    :ivar proven: the last run that has generated; nothing is decided by it
     """
 
     epoch: int = 0
@@ -132,6 +133,7 @@ class State:
     host_restarted: bool = False
     leaving_since: float | None = None
     left: bool = False
+    proven: Run | None = None
 
     @property
     def wants_run(self) -> bool:

@@ -124,8 +124,17 @@ class _EngineHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         engine = self.server
-        known = engine.container.running and self.path in ("/health", "/metrics")
-        body = engine.metrics().encode() if self.path == "/metrics" else b""
+        bodies = {"/health": "", "/v1/models": '{"data": [{"id": "tiny"}]}'}
+        known = engine.container.running and self.path in ("/metrics", *bodies)
+        self._send(known, engine.metrics() if self.path == "/metrics" else bodies.get(self.path, ""))
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.generations += 1
+        self._send(self.server.container.running, '{"usage": {"completion_tokens": 1}}')
+
+    def _send(self, known: bool, text: str) -> None:
+        body = text.encode()
         self.send_response(200 if known else 503)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -137,7 +146,7 @@ class FakeEngine(ThreadingHTTPServer):
 
     def __init__(self, container: FakeContainer, host: str = "127.0.0.1") -> None:
         self.container = container
-        self.tokens = 0
+        self.tokens = self.generations = 0
         super().__init__((host, 0), _EngineHandler)
 
     def metrics(self) -> str:
@@ -167,10 +176,11 @@ class FakeHost:
         self.set_memory(PLENTY)
         self.servers: list[socketserver.BaseServer] = [FakeDocker(root / "var/run/docker.sock", self.container)]
         spec = dict(spec)
+        self.engine: FakeEngine | None = None
         if spec["api"] == "engine":
-            engine = FakeEngine(self.container)
-            self.servers.append(engine)
-            spec["api"] = f"http://127.0.0.1:{engine.server_port}"
+            self.engine = FakeEngine(self.container)
+            self.servers.append(self.engine)
+            spec["api"] = f"http://127.0.0.1:{self.engine.server_port}"
         self.write_spec(spec)
         for server in self.servers:
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

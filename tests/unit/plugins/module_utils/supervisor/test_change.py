@@ -317,7 +317,11 @@ def test_remove(tmp_path: Path) -> None:
     pretended, _present = served(tmp_path)
     host = pretended.host()
     host.paths.evidence(NEW).mkdir(parents=True)
+    host.put(host.paths.drain, b"{}")
+    finish(lambda: change.remove(host, [], 60, evidence=False))
+    assert host.paths.drain.exists()
     finish(lambda: change.remove(host, [(NEW, "id-old")], 60, evidence=False))
+    assert not host.paths.drain.exists(), "what comes next is not kept out of rotation"
     assert list(pretended.snapshot()["specs"]) == [f"{OTHER}.json"]
     assert host.paths.evidence(NEW).is_dir()
     finish(lambda: change.remove(host, [(NEW, ""), (OTHER, "id-other")], 60, evidence=True))

@@ -9,7 +9,12 @@ import json
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.live import live_state, read_saved, saved_text
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.live import (
+    NOWHERE,
+    live_state,
+    read_saved,
+    saved_text,
+)
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.memory import Memory
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.messages import Message
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.progress import Progress, Sample
@@ -29,6 +34,7 @@ STATE = State(
     restarts=2,
     last_restart=LastRestart(80.0, "hung", "/var/lib/x"),
     not_before=85.0,
+    proven=Run("id", "2026-11-29T12:00:00Z"),
 )
 
 
@@ -70,6 +76,7 @@ def test_live_state_has_the_agreed_keys() -> None:
         Memory(100, 60),
         Progress(Sample(2, 1, 500.0, 400.0), 99.0, None, 31.25),
         "",
+        {"ready": True, "draining": None, "door": "", "pressure": False},
         4711,
         OFFSET,
         100.0,
@@ -92,6 +99,10 @@ def test_live_state_has_the_agreed_keys() -> None:
         "requests_running": 2,
         "requests_waiting": 1,
         "memory_available": 60,
+        "ready": True,
+        "draining": None,
+        "pressure": False,
+        "door": "",
         "pid": 4711,
         "updated": OFFSET + 100,
     }
@@ -99,6 +110,16 @@ def test_live_state_has_the_agreed_keys() -> None:
 
 def test_live_state_of_a_rank_that_waits() -> None:
     state = State(phase="waiting-for-peers", failed="the engine ended with exit code 0")
-    content = live_state(make_spec(1), state, {}, Memory(1, 1), Progress(), "waits for rank 0", 1, OFFSET, 100.0)
+    content = live_state(
+        make_spec(1), state, {}, Memory(1, 1), Progress(), "waits for rank 0", NOWHERE, 1, OFFSET, 100.0
+    )
     assert content["reason"] == "the engine ended with exit code 0; waits for rank 0"
-    assert (content["last_restart"], content["tokens_per_second"]) == (None, None)
+    assert (content["last_restart"], content["tokens_per_second"], content["ready"]) == (None, None, None)
+
+
+def test_a_state_of_an_older_supervisor_has_proven_nothing() -> None:
+    data = json.loads(saved_text(make_spec(0), STATE, "boot-1", OFFSET))
+    del data["proven"]
+    saved, _restarted = read_saved(json.dumps(data), make_spec(0), "boot-1", OFFSET)
+    assert saved is not None
+    assert (saved.run, saved.proven) == (STATE.run, None)

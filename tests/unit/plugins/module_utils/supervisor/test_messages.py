@@ -14,6 +14,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.messag
     "message",
     [
         Message("big-0", "0123456789ab", 0, 7, "serving", "serve"),
+        Message("big-0", "0123456789ab", 1, 7, "serving", pressure=True),
         Message("big-0", "0123456789ab", 1, 7, "stopping", "", "the engine ended with exit code 0"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.spec import SpecError, parse
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.spec import Health, SpecError, parse
 
 
 def spec(**changes: Any) -> str:
@@ -49,6 +49,16 @@ def test_a_sound_spec() -> None:
     assert (read.limits.memory_floor, read.limits.peer_timeout) == (6442450944, 5)
 
 
+def test_an_older_spec_has_no_door_and_no_key() -> None:
+    read = parse(spec())
+    assert (read.served_model_name, read.health, read.key_file) == ("", None, "")
+
+
+def test_a_spec_with_a_door() -> None:
+    read = parse(spec(served_model_name="qwen", health={"address": "192.0.2.11", "port": 29480}, key_file="/k"))
+    assert (read.served_model_name, read.health, read.key_file) == ("qwen", Health("192.0.2.11", 29480), "/k")
+
+
 def test_a_single_host_has_no_peers() -> None:
     assert parse(spec(world_size=1, peers=[], address="")).peers == {}
 
@@ -62,6 +72,8 @@ def test_a_single_host_has_no_peers() -> None:
             {"peers": [{"rank": 2, "address": "10.100.0.2"}]},
             "names ranks [0, 2], and its world_size is 2; deploy again",
         ),
+        ({"health": {"address": "192.0.2.11"}}, "the supervision spec has no port; deploy again"),
+        ({"health": "192.0.2.11:29480"}, "cannot be read"),
         ({"rank": "first"}, "cannot be read"),
         ({"limits": {"hung_after": "3m"}}, "limits.hung_after is '3m' and not a number from 0 up"),
         ({"limits": {"memory_wait": -1}}, "limits.memory_wait is -1 and not a number from 0 up"),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import tempfile
@@ -17,8 +18,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.build import build
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.plain_http import exchange
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.supervisor.fake_host import (
     ENV_VALUE,
+    PLENTY,
     FakeHost,
 )
 
@@ -95,6 +98,8 @@ class Pair:
 
     def __init__(self, folder: Path) -> None:
         port = free_port()
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.door = int(probe.getsockname()[1])
         self.cable = Cable(port)
         self.events: list[str] = []
         program = folder / "supervisor.pyz"
@@ -114,6 +119,9 @@ class Pair:
                 "api": "engine" if rank == 0 else "",
                 "memory_share": 0.7,
                 "limits": LIMITS,
+                "served_model_name": "tiny",
+                "health": {"address": "127.0.0.1", "port": self.door} if rank == 0 else None,
+                "key_file": "",
             }
             self.hosts.append(FakeHost(folder / str(rank), program, spec, self.events))
 
@@ -135,6 +143,18 @@ class Pair:
             for host in self.hosts:
                 print(host.name, host.live(), host.journal(), sep="\n")
             raise
+
+    def ask(self, path: str = "/ready") -> tuple[int, dict[str, Any]]:
+        """What the door of rank 0 says; 0 when it is shut."""
+        try:
+            status, body = exchange(("127.0.0.1", self.door), "GET", path, LIMIT)
+        except OSError:
+            return 0, {}
+        return status, dict(json.loads(body))
+
+    def generations(self) -> int:
+        assert self.hosts[0].engine is not None
+        return self.hosts[0].engine.generations
 
     def close(self) -> None:
         for host in self.hosts:
@@ -162,17 +182,25 @@ def test_workers_start_first_and_rank_0_last(pair: Pair) -> None:
     pair.wait_until_serving()
     assert pair.events == ["r1 started", "r0 started"]
     live = wait_for(lambda: (live := pair.hosts[0].live())["peers"]["1"]["phase"] == "serving" and live, "it is heard")
-    assert (live["restarts"], live["last_restart"], live["reason"]) == (0, None, "")
+    assert (live["restarts"], live["last_restart"]) == (0, None)
+    wait_for(lambda: pair.ask()[0] == 200, "the replica is proven")
+    live = wait_for(lambda: (live := pair.hosts[0].live())["ready"] and live, "it is written")
+    assert (live["reason"], live["draining"], live["pressure"], live["door"]) == ("", None, False, "")
+    assert (pair.hosts[1].live()["ready"], pair.generations()) == (None, 1)
 
 
 @pytest.mark.parametrize("dead", [1, 0])
 def test_a_killed_rank_brings_the_whole_group_down_and_up(pair: Pair, dead: int) -> None:
     epoch = pair.wait_until_serving()
+    wait_for(lambda: pair.ask()[0] == 200, "it is in rotation")
     del pair.events[:]
+    generations = pair.generations()
     # Engines with a dead peer end with code 0.
     pair.hosts[dead].container.end(0, "died")
     pair.wait_until_serving(epoch)
     assert pair.events == [f"r{dead} died", f"r{1 - dead} stopped", "r1 started", "r0 started"]
+    # The new run proves itself anew.
+    wait_for(lambda: pair.generations() == generations + 1 and pair.ask()[0] == 200, "it is back in rotation")
     live = pair.hosts[dead].live()
     assert live["last_restart"]["reason"] == "the engine ended with exit code 0"
     saved = Path(live["last_restart"]["evidence"])
@@ -185,7 +213,9 @@ def test_a_killed_rank_brings_the_whole_group_down_and_up(pair: Pair, dead: int)
 @pytest.mark.parametrize("by", ["crash", "SIGHUP"])
 def test_a_new_supervisor_adopts_the_engine_that_runs(pair: Pair, rank: int, by: str) -> None:
     epoch = pair.wait_until_serving()
+    wait_for(lambda: pair.ask()[0] == 200, "it is in rotation")
     del pair.events[:]
+    generations = pair.generations()
     host = pair.hosts[rank]
     before = host.journal().count("serving, epoch")
     if by == "crash":
@@ -197,6 +227,21 @@ def test_a_new_supervisor_adopts_the_engine_that_runs(pair: Pair, rank: int, by:
     assert pair.wait_until_serving() == epoch
     assert pair.events == []
     assert host.live()["restarts"] == pair.hosts[rank].live()["restarts"]
+    # A busy replica does not leave the rotation for it: the run is proven, and the door shuts for a moment only.
+    assert wait_for(lambda: pair.ask()[0], "the door is open again") == 200
+    assert pair.generations() == generations
+
+
+def test_pressure_on_any_host_keeps_new_requests_out(pair: Pair) -> None:
+    pair.wait_until_serving()
+    wait_for(lambda: pair.ask()[0] == 200, "it is in rotation")
+    pair.hosts[1].set_memory(11 * 1024**2)
+    wait_for(lambda: pair.ask("/ready?new=1")[0] == 503, "rank 0 knows of it")
+    content = pair.ask("/ready?new=1")[1]
+    assert (content["ready"], content["pressure"]) == (True, True)
+    assert content["reason"] == "short of memory: the host of rank 1 is short of memory"
+    pair.hosts[1].set_memory(PLENTY)
+    wait_for(lambda: pair.ask("/ready?new=1")[0] == 200, "it is over")
 
 
 def test_a_cut_cable_stops_both_and_a_mended_one_starts_them(pair: Pair) -> None:

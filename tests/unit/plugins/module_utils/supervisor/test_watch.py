@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.docker_socket import Docker
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.state import Container
-from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.watch import ContainerWatch
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.engine import Engine
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.state import Container, Run
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.watch import ContainerWatch, EngineWatch
+from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.supervisor.fake_engine import FakeEngine
 
 LIMIT = 60.0  # seconds until a wait counts as failed
 
@@ -41,3 +45,18 @@ def test_an_answer_from_before_a_start_is_dropped() -> None:
     late.join(LIMIT)
     assert watch.container() == Container("running")
     assert news == ["running"]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_g13_an_engine_that_refuses_our_key_is_up(status: int) -> None:
+    engine = FakeEngine()
+    engine.statuses["/health"] = status
+    healthy = threading.Event()
+    watch = EngineWatch(Engine(engine.api), healthy.set)
+    watch.begin()
+    watch.watch(Run("id", "1"), serves=False)
+    try:
+        assert healthy.wait(LIMIT)
+        assert watch.healthy(Run("id", "1"))
+    finally:
+        engine.close()
