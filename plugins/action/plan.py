@@ -16,6 +16,7 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.dgxspark.serving.plugins.module_utils import plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.wish import KEYS
 from ansible_collections.dgxspark.serving.plugins.module_utils.request import Request
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import BY_NAME, BY_SHORT
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
@@ -25,7 +26,7 @@ ROLES = COLLECTION / "roles"
 RECIPES = COLLECTION / "recipes"
 SUFFIXES = (".yaml", ".yml")
 # Names whose values the plan reads; of all others it wants to know only that they are there.
-READ = {*BY_NAME, *BY_SHORT, "ansible_host"}
+READ = {*BY_NAME, *BY_SHORT, KEYS, "ansible_host"}
 
 
 class ActionModule(ActionBase):

@@ -15,6 +15,13 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils import layout, recipe
 from ansible_collections.dgxspark.serving.plugins.module_utils.engines.group import Group
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.description import (
+    Reached,
+    describe,
+    engine_settings,
+)
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.way import Way, way_to
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.wish import Wish, read_wish
 from ansible_collections.dgxspark.serving.plugins.module_utils.models import reference
 from ansible_collections.dgxspark.serving.plugins.module_utils.ranks import (
     ENGINES,
@@ -43,7 +50,8 @@ def make(request: Request) -> dict[str, Any]:
     """Make the plan.
 
     :returns: ``replicas``, a list in the order of the deployments; ``ranks``, for each host that serves its rank;
-        ``warnings``, sentences; ``explain``, whether only to show it; plain data, as later steps and users read it
+        ``gateway``, its description or None; ``warnings``, sentences; ``explain``, whether only to show it; plain data,
+        as later steps and users read it
     :raises ConfigurationError: with every fault of the configuration
     """
     if not request.hosts:
@@ -56,8 +64,12 @@ def make(request: Request) -> dict[str, Any]:
     faults += more
     explain, more = _explain(request)
     faults += more
-    plan: dict[str, Any] = {"replicas": [], "ranks": {}, "warnings": [], "explain": explain}
+    heads = [replica.hosts[0] for replica in placed]
+    wish, more = read_wish(request.variables[request.hosts[0]], request.extra, request.hosts, heads)
+    faults += more
+    plan: dict[str, Any] = {"replicas": [], "ranks": {}, "gateway": None, "warnings": [], "explain": explain}
     ports: list[tuple[str, int, str]] = []
+    reached: list[Reached] = []
     for replica in placed:
         found, more = settings(request, replica.entry, replica.hosts[0])
         model, model_faults = _model(request, replica, found)
@@ -75,15 +87,22 @@ def make(request: Request) -> dict[str, Any]:
         plan["warnings"] += warnings
         if not more:
             ports.append((replica.hosts[0], values["port"], replica.name))
+        way, way_faults = _way(request, replica, wish, values, links)
+        faults += way_faults
         if model is not None and not group_faults:
+            values |= engine_settings(wish, way, ENGINES[values["engine"]].KEY_BY_FILE)
             values["served_model_name"] = values["served_model_name"] or model.served_name
-            variables = request.variables[replica.hosts[0]]
-            address = variables.get("serving_address") or variables.get("ansible_host") or replica.hosts[0]
-            plan["replicas"].append(public(replica, group, model, values, str(address)))
+            plan["warnings"] += [way.warning] if way.warning else []
+            plan["replicas"].append(public(replica, group, model, values, _name(request, replica.hosts[0])))
             plan["ranks"].update(ranks_of(replica, group, links, model, values))
+            container = plan["ranks"][replica.hosts[0]]["container"]["name"]
+            name, head = replica.entry.name, replica.hosts[0]
+            reached.append(Reached(name, replica.name, head, container, way, values))
     faults += _port_faults(ports)
     if not faults:
-        faults += _limit(request, plan)
+        names = {host: _name(request, host) for host in wish.hosts}
+        plan["gateway"], more = describe(wish, reached, names)
+        faults += more + _limit(request, plan)
     if faults:
         raise ConfigurationError(faults)
     plan["warnings"] = list(dict.fromkeys(plan["warnings"]))
@@ -170,6 +189,22 @@ def _place(request: Request) -> tuple[list[Placed], list[Fault]]:
         placed += [Placed(entry, index, hosts) for index, hosts in enumerate(replicas)]
     faults += layout.double_bookings([(host, replica.place) for replica in placed for host in replica.hosts])
     return [replica for replica in placed if set(replica.hosts) <= set(request.hosts)], faults
+
+
+def _name(request: Request, host: str) -> str:
+    """Name or address at which clients reach a host."""
+    variables = request.variables[host]
+    return str(variables.get("serving_address") or variables.get("ansible_host") or host)
+
+
+def _way(
+    request: Request, replica: Placed, wish: Wish, values: Mapping[str, Any], links: Links
+) -> tuple[Way, list[Fault]]:
+    """The way from the gateway to a replica. A recipe's address is everybody's: with a gateway it is no wish."""
+    head = replica.hosts[0]
+    users = where(request, replica.entry, head, BY_KEY["listen_address"])[0]
+    wished = values["listen_address"] if users or not wish.hosts else None
+    return way_to(wished, head, wish.hosts, links, _name(request, head))
 
 
 def _model(request: Request, replica: Placed, found: Settings) -> tuple[reference.ModelReference | None, list[Fault]]:

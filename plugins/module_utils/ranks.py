@@ -18,6 +18,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fau
 from ansible_collections.dgxspark.serving.plugins.module_utils.layout import Entry
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.reference import ModelReference
 
+# How a port of the supervisor is called where somebody else holds it.
+DOOR = "supervisor's word to gateways"
 ENGINES = {"vllm": vllm, "sglang": sglang}
 
 
@@ -78,13 +80,14 @@ def public(
 ) -> dict[str, Any]:
     """What users see of a replica.
 
-    :param address: where clients reach rank 0
+    :param address: where clients reach the host of rank 0
     """
+    listen = settings["listen_address"]
     return {
         "name": replica.name,
         "deployment": replica.entry.name,
         "hosts": list(replica.hosts),
-        "endpoint": url(address, settings["port"]),
+        "endpoint": url(address if _everywhere(listen) else listen, settings["port"]),
         "served_model_name": settings["served_model_name"],
         "model": model.text,
         "image": settings["image"],
@@ -135,9 +138,10 @@ def ranks_of(
             "engine": settings["engine"],
             "backend": settings["backend"] if group.world_size > 1 else "",
             "transport": group.transport,
+            "key_file": settings["engine_key_file"] if number == 0 else "",
             "api": api if number == 0 else "",
             "supervision": _supervision(replica, group, number, labelled[number], api, settings),
-            "ports": engine.ports(group, number, settings),
+            "ports": engine.ports(group, number, settings) + (_door_ports(settings) if number == 0 else []),
             "links": [dict(link) for link in links[host]] if group.world_size > 1 else [],
             "probe": engine.probe(group, number, model, settings),
             "engine_memory": engine_memory(settings["engine"], settings),
@@ -165,15 +169,33 @@ def _supervision(
         ],
         "api": api if rank == 0 else "",
         "memory_share": ENGINES[settings["engine"]].memory_share(settings),
+        "served_model_name": settings["served_model_name"],
+        "health": _door(settings) if rank == 0 else None,
+        "key_file": settings["engine_key_file"] if rank == 0 else "",
     }
+
+
+def _door(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where the supervisor of rank 0 tells gateways of the replica; nowhere without a gateway."""
+    if not settings["gateway"]:
+        return None
+    return {"address": settings["listen_address"], "port": settings["health_port"]}
+
+
+def _door_ports(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    door = _door(settings)
+    return [{**door, "use": DOOR}] if door else []
+
+
+def _everywhere(listen_address: str) -> bool:
+    return ipaddress.ip_address(listen_address).is_unspecified
 
 
 def _local(listen_address: str) -> str:
     """The address at which the host itself reaches an API that listens on ``listen_address``."""
-    address = ipaddress.ip_address(listen_address)
-    if not address.is_unspecified:
+    if not _everywhere(listen_address):
         return listen_address
-    return "127.0.0.1" if address.version == 4 else "::1"
+    return "127.0.0.1" if ipaddress.ip_address(listen_address).version == 4 else "::1"
 
 
 def url(address: str, port: int) -> str:

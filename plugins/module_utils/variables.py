@@ -13,50 +13,24 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import options as gateway_options
+from ansible_collections.dgxspark.serving.plugins.module_utils.variable import Variable
 
 ENGINES = ("vllm", "sglang")
 BACKENDS = ("mp", "ray")
 TRANSPORTS = ("auto", "roce", "socket")
 
 # Names that belong to this collection alone: any unknown one is a mistake.
-OWN_PREFIXES = ("serving_", "fabric_", "fanout_", "replica_", "preflight_")
+OWN_PREFIXES = ("serving_", "fabric_", "fanout_", "replica_", "preflight_", "gateway_")
 # Names that other collections may use too: only one that looks like ours is a mistake.
 SHARED_PREFIXES = ("image_", "model_", "host_")
 # How alike two names must be to call one a misspelling of the other (0 to 1, as in difflib).
 LIKENESS = 0.8
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One variable of the contract.
-
-    :ivar scope: ``deployment`` (also a key of an entry of ``serving_deployments``, without the prefix),
-        ``host`` or ``all``
-    :ivar minimum: least value of a number, itself allowed
-    :ivar maximum: greatest value of a number, itself allowed
-    :ivar short: the name under which ``-e`` takes it too
-    """
-
-    name: str
-    kind: str
-    description: str
-    default: Any = None
-    scope: str = "deployment"
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-    short: str = ""
-
-    @property
-    def key(self) -> str:
-        """The name as a key of a deployment."""
-        return self.name.removeprefix("serving_")
 
 
 VARIABLES = (
@@ -205,9 +179,18 @@ VARIABLES = (
     Variable(
         "serving_listen_address",
         "address",
-        "Address that the engine's API listens on. `0.0.0.0` is every network of the host, with no key asked: choose"
-        " the address of a network that you trust.",
-        default="0.0.0.0",
+        "Address that the engine's API listens on. Default: with a gateway, the fabric address of the host, or loopback"
+        " where the gateway is on the same host alone; without one, or without a fabric, `0.0.0.0`, which is every"
+        " network of the host.",
+    ),
+    Variable(
+        "serving_health_port",
+        "int",
+        "Port at which the supervisor of rank 0 tells gateways whether the replica takes requests, on the address that"
+        " the engine listens on. It is open only with a gateway.",
+        default=29480,
+        minimum=1024,
+        maximum=65535,
     ),
     Variable(
         "serving_gpu_memory_utilization",
@@ -260,6 +243,7 @@ VARIABLES = (
         default=False,
         scope="all",
     ),
+    *gateway_options.OPTIONS,
 )
 
 BY_NAME = {variable.name: variable for variable in VARIABLES}

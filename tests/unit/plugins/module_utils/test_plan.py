@@ -42,8 +42,10 @@ def faults(asked: Request) -> list[str]:
 
 
 def test_each_host_serves_the_whole_model() -> None:
-    made = plan.make(request(host_variables={"spark1": {"ansible_host": "192.0.2.11"}}))
+    variables = {"spark1": {"ansible_host": "192.0.2.11", "gateway_enabled": False}}
+    made = plan.make(request(host_variables=variables))
 
+    assert made["gateway"] is None
     assert [replica["name"] for replica in made["replicas"]] == ["tp1-0", "tp1-1", "tp1-2"]
     assert [replica["hosts"] for replica in made["replicas"]] == [["spark1"], ["spark2"], ["spark3"]]
     assert [replica["endpoint"] for replica in made["replicas"]] == [

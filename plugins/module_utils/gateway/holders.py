@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who holds the ports that the gateway is to listen on. An edge: it reads /proc."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.dgxspark.serving.plugins.module_utils import host_look, ports
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import units
+from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Owner, Problem
+
+_UNIT = re.compile(r"([^/\s]+\.service)(?:/|$)", re.MULTILINE)
+OURS = (units.FRONT, units.ROUTER)
+
+
+def unit_of(cgroup: str) -> str:
+    """The unit that a process belongs to, from its /proc/PID/cgroup; empty when it is in none."""
+    found = _UNIT.findall(cgroup)
+    return found[-1] if found else ""
+
+
+def holder(owner: Owner | None, unit: str, containers: Mapping[str, str]) -> str:
+    """A process in words, such as ``nginx (pid 123, unit nginx.service)``."""
+    if owner is None:
+        return "a process (run with become to see which)"
+    where = ""
+    if owner.container:
+        where = f", container {containers.get(owner.container, owner.container[:12])}"
+    elif unit:
+        where = f", unit {unit}"
+    return f"{owner.command} (pid {owner.pid}{where})"
+
+
+def held(wanted: Sequence[Mapping[str, Any]], containers: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Those of the wanted ports that others than our own units hold.
+
+    :param wanted: ``address``, ``port`` and ``use`` of each
+    :param containers: names of containers by id
+    """
+    found = host_look.listeners()
+    uses = {(one["address"], int(one["port"])): one["use"] for one in wanted}
+    owners = _owners({listener.inode for _address, _port, listener in ports.taken(uses, found)})
+    held_ports = []
+    for address, port, listener in ports.taken(uses, found):
+        owner = owners.get(listener.inode)
+        unit = _unit(owner)
+        if unit not in OURS:
+            who = holder(owner, unit, containers)
+            held_ports.append({"address": address, "port": port, "use": uses[address, port], "holder": who})
+    return held_ports
+
+
+def _owners(inodes: Collection[int]) -> dict[int, Owner]:
+    return host_look.owners(inodes) if inodes else {}
+
+
+def _unit(owner: Owner | None) -> str:
+    try:
+        return unit_of((host_look.PROC / str(owner.pid) / "cgroup").read_text(encoding="ascii")) if owner else ""
+    except (OSError, UnicodeDecodeError):
+        return ""  # gone meanwhile
+
+
+def problems(held_ports: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """Ports that are held, as what keeps the gateway from working."""
+    return [
+        Problem(
+            "port",
+            f"port {one['port']} taken by {one['holder']}",
+            f"{one['address']}:{one['port']} free for the {one['use']}",
+            "Stop it, or choose another port",
+        )
+        for one in held_ports
+    ]
