@@ -111,11 +111,11 @@ def test_a10_tp2_stops_clearly_and_nothing_is_half_started() -> None:
 
 
 # What runs on the controller and speaks for all hosts.
-ON_CONTROLLER = {f"dgxspark.serving.{name}" for name in ("fanout_plan", "image_lock", "model_plan")}
-ON_CONTROLLER |= {"ansible.builtin.set_fact"}
+OURS_ON_CONTROLLER = ("engine_key_choice", "fanout_plan", "image_lock", "model_plan")
+ON_CONTROLLER = {"ansible.builtin.set_fact", *(f"dgxspark.serving.{name}" for name in OURS_ON_CONTROLLER)}
 
 
-@pytest.mark.parametrize("role", ["fanout", "host", "image", "model", "replica"])
+@pytest.mark.parametrize("role", ["fanout", "gateway", "host", "image", "model", "replica"])
 def test_a10_no_work_on_a_host_runs_once(role: str) -> None:
     """``run_once`` picks the first host, be it one that failed: work for one host is chosen by rank."""
     files = list((CHECKOUT / "roles" / role / "tasks").rglob("*.yml"))

@@ -18,10 +18,13 @@ MODULES = Path(replica_change.__file__).parent
 MODULES_PACKAGE = replica_change.__package__
 UTILS = "ansible_collections.dgxspark.serving.plugins.module_utils"
 ON_HOSTS = [
+    "engine_key",
     "evidence_info",
     "fabric_link",
     "fabric_ssh",
     "fanout",
+    "gateway_change",
+    "gateway_info",
     "host_clock_info",
     "host_drop_caches",
     "host_info",
@@ -40,6 +43,7 @@ ON_HOSTS = [
     "model_prune",
     "preflight_info",
     "replica_change",
+    "replica_drain",
     "replica_info",
 ]
 

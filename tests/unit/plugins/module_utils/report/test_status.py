@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.report.status import lines, rows, span
+from ansible_collections.dgxspark.serving.plugins.module_utils.report.status import lines, rows
 
 NAME = "dgxspark-tp1-0-r0"
 GENERATION = "0123456789ab"
 NOW = 1000.0
+REFUSAL = "the engine refuses our key (401): wrong or missing key in /etc/dgxspark-serving/engine.key"
 
 
 def rank(**changes: Any) -> dict[str, Any]:
@@ -70,6 +71,11 @@ def planned(generation: str = GENERATION, name: str = NAME) -> dict[str, Any]:
         ),
         ({"containers": [rank(health=503, served=None)]}, "running", "/health answers 503"),
         ({"containers": [rank(served=None)]}, "running", "/health answers 200, /v1/models does not"),
+        (
+            {"containers": [rank(served=None, refusal=REFUSAL)]},
+            "running",
+            f"/health answers 200, {REFUSAL}",
+        ),
         ({"containers": [rank(api="", rank=1, health=None, served=None)]}, "running", "works for rank 0"),
         ({"containers": []}, "absent", "no engine of dgxspark.serving is on this host"),
         ({"unreachable": True, "msg": "Connection\ntimed out"}, "unreachable", "Connection timed out"),
@@ -135,7 +141,34 @@ def test_the_table_has_a_line_per_rank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(None, "-"), (0, "0s"), (61, "1m01s"), (3700, "1h01m"), (200000, "2d07h")]
+    ("changes", "says"),
+    [
+        ({}, ""),
+        ({"ready": True, "draining": None, "pressure": False}, ""),
+        ({"ready": False, "reason": "proof", "door": ""}, "; not ready for gateways: proof"),
+        ({"ready": None, "draining": None, "pressure": False, "door": ""}, ""),
+        ({"ready": True, "reason": "TCP 0.0.0.0:29480 is taken", "door": "taken"}, "; taken"),
+        (
+            {"draining": {"by": "", "at": 0.0, "reason": "a flag that nobody can read"}},
+            "; draining: a flag that nobody can read",
+        ),
+        (
+            {"draining": {"by": "root", "at": 940.0, "reason": "new cable"}},
+            "; draining for 1m00s by root: new cable",
+        ),
+        ({"draining": {"by": "root", "at": 999.0, "reason": ""}}, "; draining for 1s by root"),
+        ({"pressure": True}, "; short of memory, takes nothing new"),
+    ],
 )
-def test_a_span_has_its_two_greatest_units(seconds: int | None, text: str) -> None:
-    assert span(seconds) == text
+def test_why_gateways_give_it_nothing(changes: dict[str, Any], says: str) -> None:
+    [row] = rows({"spark1": {"containers": [rank()], "live": {NAME: live(**changes)}}}, None, NOW)
+    assert row["says"] == "/health answers 200, serves qwen" + says
+    assert [row[name] for name in ("ready", "draining", "pressure")] == [
+        changes.get(name) for name in ("ready", "draining", "pressure")
+    ]
+
+
+def test_a_replica_that_does_not_serve_is_not_called_unready() -> None:
+    state = live(phase="starting", reason="loading", ready=False)
+    [row] = rows({"spark1": {"containers": [rank()], "live": {NAME: state}}}, None, NOW)
+    assert row["says"] == "loading"
