@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
@@ -315,3 +316,33 @@ def test_a_proof_that_fails_is_told(replica: Replica, engine: FakeEngine, monkey
     engine.statuses.clear()
     replica.serve()
     assert replica.ready()[0] == 200
+
+
+def test_a_new_program_takes_over_the_open_door(replica: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(door.HANDED_ON, "")
+    replica.serve()
+    replica.rotation.hand_on()
+    number = int(os.environ[door.HANDED_ON])
+    assert os.get_inheritable(number)
+    # The descriptor is this process's own; a copy stands for what the new program gets.
+    monkeypatch.setenv(door.HANDED_ON, str(os.dup(number)))
+    taken = door.handed_on(replica.place)
+    assert taken is not None
+    with taken:
+        assert taken.getsockname() == replica.place
+    assert door.HANDED_ON not in os.environ
+
+
+@pytest.mark.parametrize("number", ["", "x", "9999"])
+def test_there_is_no_door_to_take_over(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
+    monkeypatch.setenv(door.HANDED_ON, number)
+    assert door.handed_on(("127.0.0.1", 29480)) is None
+
+
+def test_a_door_at_another_place_is_shut(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        copy = os.dup(listener.fileno())
+        monkeypatch.setenv(door.HANDED_ON, str(copy))
+        assert door.handed_on(("127.0.0.1", 1)) is None
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(copy)
