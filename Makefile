@@ -86,9 +86,10 @@ bench: venv ## Measure our own cost: preflight, looking at a model, copies, an u
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_overhead
 	@$(WITH_COLLECTION) python -m benchmarks.supervisor_cost
 
-docs: venv ## Write docs/variables.md and the tables of docs/models.md from the code
+docs: venv ## Write docs/variables.md and the tables of docs/models.md and docs/gateway.md from the code
 	@$(WITH_COLLECTION) python -m tools.variables_doc
 	@$(WITH_COLLECTION) python -m tools.models_doc
+	@$(WITH_COLLECTION) python -m tools.gateway_doc
 
 clean: ## Remove what the checks left in the checkout (the cache outside of it stays)
 	@rm -rf results tests/output .cache .ansible .ruff_cache .pytest_cache .venv

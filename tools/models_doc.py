@@ -20,6 +20,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.models import ari
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.kv_pages import Shape
 from ansible_collections.dgxspark.serving.plugins.module_utils.models.memory_plan import Plan
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.memory import GIB
+from tools.marks import between_marks, table
 
 PAGE = Path("docs/models.md")
 SPARK = 119 * GIB
@@ -55,12 +56,6 @@ class Model:
         return found
 
 
-def _table(header: str, rows: Iterable[Iterable[str]]) -> str:
-    names = header.split(" | ")
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def _gib(size: float) -> str:
     return f"{size / GIB:.1f}"
 
@@ -78,7 +73,7 @@ def _models(models: list[Model]) -> str:
         quantization = "BF16" if known["quantization"] == "none" else known["quantization"]
         counts = (_billions(known["parameters"]), _billions(known["active_parameters"]))
         rows.append((f"`{model.id}`", *counts, quantization, disk, loaded, str(known["context_length"])))
-    return _table("Model | Parameters | Active | Weights in | On disk | Loaded | Context", rows)
+    return table("Model | Parameters | Active | Weights in | On disk | Loaded | Context", rows)
 
 
 def _cache(models: list[Model]) -> str:
@@ -91,7 +86,7 @@ def _cache(models: list[Model]) -> str:
             each = [_gib(kv_pages.bytes_per_sequence(kinds, length, shape)) for length in lengths]
             token = f"{kv_pages.bytes_per_token(kinds, shape) / 1024:g} KiB"
             rows.append((f"`{model.id}`", str(ranks), token, *each))
-    return _table("Model | TP | A token | 32768 tokens | 131072 tokens | The whole context", rows)
+    return table("Model | TP | A token | 32768 tokens | 131072 tokens | The whole context", rows)
 
 
 def _fits(models: list[Model]) -> str:
@@ -102,7 +97,7 @@ def _fits(models: list[Model]) -> str:
             cells = [text for found in plans for text in _room(found)]
             rows.append((f"`{model.id}`", str(ranks), _gib(plans[0].weights), _gib(plans[0].overhead), *cells))
     header = "Model | TP | Weights | Itself | Cache at 0.70 | Holds | Cache at 0.85 | Holds"
-    return _table(header, rows)
+    return table(header, rows)
 
 
 def _room(found: Plan) -> tuple[str, str]:
@@ -123,7 +118,7 @@ def _recipes(models: Mapping[str, Model], recipes: Mapping[str, Mapping[str, Any
         found = models[recipe["model"]].plan(ranks, share, length, sequences)
         fits = f"{_gib(found.needed)} of {_gib(found.engine_share)} GiB"
         rows.append((f"`{name}`", str(ranks), str(length), fits, f"{found.sequences:.1f}", str(sequences)))
-    return _table("Recipe | Hosts | Context | Needs | At once | Asked", rows)
+    return table("Recipe | Hosts | Context | Needs | At once | Asked", rows)
 
 
 def _logged(models: Mapping[str, Model], starts: list[dict[str, Any]]) -> str:
@@ -133,7 +128,7 @@ def _logged(models: Mapping[str, Model], starts: list[dict[str, Any]]) -> str:
         shape = Shape(start.get("tensor_parallel_size", 1), 1, start.get("element_bytes", 2))
         for said, computed in _both(model, shape, start.get("states", kv_pages.STATES), text):
             rows.append((f"`{model.id}`", str(shape.tensor_parallel_size), said, computed, start["source"]))
-    return _table("Shape of | TP | Logged | Computed | Where", rows)
+    return table("Shape of | TP | Logged | Computed | Where", rows)
 
 
 def _both(model: Model, shape: Shape, states: int, text: str) -> Iterable[tuple[str, str]]:
@@ -178,18 +173,8 @@ def tables(checkout: Path) -> dict[str, str]:
 
 
 def page(text: str, found: Mapping[str, str]) -> str:
-    """The page with its tables anew.
-
-    :raises ValueError: a table has no marks in the page
-    """
-    for name, table in found.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- {name} end -->"
-        before, mark, rest = text.partition(start)
-        after = rest.partition(end)
-        if not mark or not after[1]:
-            raise ValueError(f"{PAGE} has no marks for {name}")
-        text = f"{before}{mark}{table}{end}{after[2]}"
-    return text
+    """The page with its tables anew; see :func:`between_marks`."""
+    return between_marks(PAGE, text, found)
 
 
 if __name__ == "__main__":

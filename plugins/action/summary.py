@@ -25,6 +25,7 @@ class ActionModule(ActionBase):
             argument_spec={
                 "replicas": {"type": "list", "elements": "dict", "required": True},
                 "result_variable": {"type": "str", "required": True},
+                "gateway": {"type": "dict"},
             }
         )
         task_vars = task_vars or {}
@@ -37,6 +38,6 @@ class ActionModule(ActionBase):
         for replica in served:
             ready = task_vars["hostvars"][replica["hosts"][0]].get(options["result_variable"]) or {}
             seen[replica["name"]] = Readiness(ready.get("engine_version", ""), ready.get("tokens_per_second"))
-        lines = summary(served, seen)
+        lines = summary(served, seen, options["gateway"])
         show(lines)
         return {**result, "changed": False, "lines": lines}

@@ -11,7 +11,8 @@ module: explain
 short_description: Show a plan as the commands that a person would type
 version_added: 0.1.0
 description:
-  - Prints a table of replicas and ranks, and one C(docker run) for each rank, workers first. Runs on the controller.
+  - Prints a table of replicas and ranks, and one C(docker run) for each rank, workers first; then the files and units
+    of the gateway, with names in the place of secrets. Runs on the controller.
   - The folder of the model on the host is known only there and stays the word C(MODEL_ON_HOST).
 extends_documentation_fragment:
   - dgxspark.serving.attributes

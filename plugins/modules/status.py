@@ -12,7 +12,7 @@ short_description: Show what runs on which host
 version_added: 0.1.0
 description:
   - Prints a table of the ranks on all hosts of the play, hosts that cannot be reached among them, with what their
-    supervisors say, and whether the inventory wants something else.
+    supervisors say, and whether the inventory wants something else; then one for each gateway.
   - Runs on the controller.
 extends_documentation_fragment:
   - dgxspark.serving.attributes
@@ -21,11 +21,16 @@ options:
     description: Variable that holds, on each host, what M(dgxspark.serving.replica_info) returned there.
     type: str
     required: true
+  gateway_variable:
+    description:
+      - Variable that holds, on each host, what M(dgxspark.serving.gateway_info) returned there. Without it nothing is
+        said about gateways.
+    type: str
   plan:
     description: What M(dgxspark.serving.plan) returned; without it nothing is said about what the inventory wants.
     type: dict
   path:
-    description: File on the controller into which the rows are written as JSON.
+    description: File on the controller into which C(ranks) and C(gateway) are written as JSON.
     type: path
 """
 
@@ -44,6 +49,13 @@ lines:
   elements: str
 ranks:
   description: The rows as data, with more than the table shows.
+  returned: success
+  type: list
+  elements: dict
+gateway:
+  description:
+    - For each host that has a gateway, or is to have one, its state, provider, certificate and last fail-over, and for
+      each deployment the queue and its replicas with rotation, requests in flight and last change.
   returned: success
   type: list
   elements: dict

@@ -12,7 +12,9 @@ short_description: Show what a deployment serves and how to ask it
 version_added: 0.1.0
 description:
   - Prints a table of the replicas with their hosts, endpoint, served name, engine version and the speed of the smoke
-    generation, a C(curl) line and a codex profile. Runs on the controller.
+    generation, a C(curl) line and a codex profile. With a gateway these ask its address, there is a program for
+    OpenAI's Python client, and a second profile asks an engine itself. Keys are named and never shown. Runs on the
+    controller.
 extends_documentation_fragment:
   - dgxspark.serving.attributes
 options:
@@ -25,6 +27,9 @@ options:
     description: Variable that holds, on each host, what M(dgxspark.serving.replica_ready) returned there.
     type: str
     required: true
+  gateway:
+    description: The gateway of M(dgxspark.serving.plan), if there is one.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -32,6 +37,7 @@ EXAMPLES = r"""
   dgxspark.serving.summary:
     replicas: "{{ plan.replicas }}"
     result_variable: ready
+    gateway: "{{ plan.gateway }}"
   run_once: true
 """
 

@@ -88,7 +88,7 @@ def test_every_way_to_call_it_deploys_the_same_and_ends_with_what_a_user_needs(v
             row = rf"tp1-{index} {host} http://{re.escape(address)}:8000 tiny-qwen3 vllm \S+ \d+\.\d"
             assert re.search(row, ended.text), ended.text
         assert "curl -N http://" in ended.text
-        assert "[profiles.spark]" in ended.text
+        assert "[model_providers.spark]" in ended.text
     virgin.are_good()
 
 
@@ -98,7 +98,7 @@ def test_status_shows_ranks_and_what_differs_from_the_inventory(deployed: Contro
     for index, host in enumerate(HOSTS):
         row = rf"{host} tp1-{index} 0 serving \S+ 0 \S+ \d+\.\d [0-9a-f]{{12}} [0-9a-f]{{12}} /health answers 200"
         assert re.search(row, seen.text), seen.text
-    rows = json.loads(path.read_text("utf-8"))
+    rows = json.loads(path.read_text("utf-8"))["ranks"]
     assert [(row["host"], row["replica"], row["drift"]) for row in rows] == [
         ("spark1", "tp1-0", False),
         ("spark2", "tp1-1", False),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan as the commands that a person would type."""
+"""The plan as the commands that a person would type, and the files that a person would write."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.report.gateway_files import gateway_files
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
 
 HEADER = ("replica", "rank", "host", "size", "transport", "endpoint")
 
 
 def explain(plan: Mapping[str, Any]) -> list[str]:
-    """Lines that show all of a plan: who serves what, and one command for each rank, workers first as they start."""
+    """Lines that show all of a plan: who serves what, one command for each rank, workers first, the gateway's files."""
     rows = []
     lines = []
     for replica in plan["replicas"]:
@@ -27,7 +28,8 @@ def explain(plan: Mapping[str, Any]) -> list[str]:
         for host in reversed(replica["hosts"]):
             lines += ["", f"# {host}: rank {plan['ranks'][host]['rank']} of {replica['name']}"]
             lines += folded(docker_run(plan["ranks"][host]))
-    return [*table(HEADER, rows), *lines]
+    gateway = plan.get("gateway")
+    return [*table(HEADER, rows), *lines, *(gateway_files(gateway) if gateway else [])]
 
 
 def docker_run(rank: Mapping[str, Any]) -> list[list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
+from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import span, table
 
 HEADER = (
     *("host", "replica", "rank", "state", "for", "restarts", "tok/s", "free GiB", "generation", "image"),
@@ -66,7 +66,7 @@ def _rank(
     return _row(
         host,
         live.get("phase") or rank["status"],
-        "; ".join(filter(None, (_words(rank, live), drift))),
+        "; ".join(filter(None, (_words(rank, live), *_admission(live, now), drift))),
         drift=bool(drift),
         replica=rank["replica"],
         rank=rank["rank"],
@@ -77,6 +77,9 @@ def _rank(
         tokens_per_second=live.get("tokens_per_second"),
         requests_running=live.get("requests_running"),
         requests_waiting=live.get("requests_waiting"),
+        ready=live.get("ready"),
+        draining=live.get("draining"),
+        pressure=live.get("pressure"),
         memory_available=live.get("memory_available"),
         generation=rank["generation"],
         image=rank["image_id"],
@@ -97,6 +100,23 @@ def _words(rank: Mapping[str, Any], live: Mapping[str, Any]) -> str:
     return _answer(rank) + past
 
 
+def _admission(live: Mapping[str, Any], now: float) -> list[str]:
+    """Why gateways give the replica nothing new, though it serves."""
+    words = []
+    if live.get("phase") == "serving" and live.get("ready") is False:
+        words.append(f"not ready for gateways: {live.get('reason') or 'no reason is known'}")
+    elif live.get("door"):
+        words.append(str(live["door"]))
+    if draining := live.get("draining"):
+        since = f" for {span(round(now - draining['at']))}" if draining["at"] else ""
+        who = f" by {draining['by']}" if draining["by"] else ""
+        reason = f": {draining['reason']}" if draining["reason"] else ""
+        words.append(f"draining{since}{who}{reason}")
+    if live.get("pressure"):
+        words.append("short of memory, takes nothing new")
+    return words
+
+
 def _answer(rank: Mapping[str, Any]) -> str:
     if not rank["api"]:
         return "works for rank 0"
@@ -104,6 +124,8 @@ def _answer(rank: Mapping[str, Any]) -> str:
         return f"{rank['api']} does not answer: still loading, or hung"
     if rank["health"] != 200:
         return f"/health answers {rank['health']}"
+    if rank.get("refusal"):
+        return f"/health answers 200, {rank['refusal']}"
     if rank["served"] is None:
         return "/health answers 200, /v1/models does not"
     return f"/health answers 200, serves {', '.join(rank['served'])}"
@@ -134,17 +156,3 @@ def lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _text(value: Any) -> str:
     return "-" if value is None else str(value)
-
-
-def span(seconds: int | None) -> str:
-    """A time in its two greatest units.
-
-    >>> span(42), span(3700), span(200000)
-    ('42s', '1h01m', '2d07h')
-    """
-    if seconds is None:
-        return "-"
-    for size, unit, below, smaller in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
-        if seconds >= size:
-            return f"{seconds // size}{unit}{seconds % size // below:02d}{smaller}"
-    return f"{seconds}s"

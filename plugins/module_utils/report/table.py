@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain-text tables."""
+"""Plain-text tables, and times in their cells."""
 
 from __future__ import annotations
 
@@ -23,3 +23,17 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell + " " * (columns - width(cell)) for cell, columns in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
+
+
+def span(seconds: int | None) -> str:
+    """A time in its two greatest units.
+
+    >>> span(42), span(3700), span(200000)
+    ('42s', '1h01m', '2d07h')
+    """
+    if seconds is None:
+        return "-"
+    for size, unit, below, smaller in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}{seconds % size // below:02d}{smaller}"
+    return f"{seconds}s"
