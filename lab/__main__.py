@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line of the lab: `python -m lab up|down|status|link|host|kill|fault|model|hub|engine`."""
+"""Command line of the lab: `python -m lab up|down|status|link|host|kill|fault|model|hub|wheels|engine`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def up(options: argparse.Namespace) -> None:
     """Make a lab or repair it."""
     engines = chosen_engines(options.engine)
     inventory = options.inventory or (DEFAULT_INVENTORY if options.name == DEFAULT_LAB else None)
-    Lab(ensure_engine(), options.name).up(options.hosts, engines, inventory, options.light)
+    Lab(ensure_engine(), options.name).up(options.hosts, engines, inventory, options.light, options.gateway)
 
 
 def down(options: argparse.Namespace) -> None:
@@ -142,6 +142,14 @@ def hub(options: argparse.Namespace) -> None:
     progress(f"hosts download from {server.url}, and have Python packages in {WHEELS}")
 
 
+def wheels(options: argparse.Namespace) -> None:
+    """Lay the Python packages of gateways into hosts."""
+    lab = existing(options.name)
+    for name in options.host:
+        lab.lay_gateway_wheels(name)
+    progress(f"{' and '.join(options.host)}: Python packages of gateways are in {WHEELS}")
+
+
 def engine(_options: argparse.Namespace) -> None:
     """Stop the Docker Engine that the lab started."""
     stop_engine()
@@ -174,6 +182,9 @@ def command_line() -> argparse.ArgumentParser:
         "--inventory",
         type=Path,
         help=f"folder for the inventory (default: {DEFAULT_INVENTORY} for lab '{DEFAULT_LAB}', else in the cache)",
+    )
+    made.add_argument(
+        "--gateway", action="store_true", help="leave gateway_enabled to the collection (else the inventory says false)"
     )
     made.add_argument("--light", action="store_true", help="hosts without systemd, for speed measurements")
 
@@ -218,6 +229,10 @@ def command_line() -> argparse.ArgumentParser:
     made = command("hub", hub, "start or remove a hub from which the hosts can download models")
     made.add_argument("action", choices=("up", "down"))
     made.add_argument("--model", action="append", default=[], metavar="ORG/NAME=FOLDER", help="a model that it has")
+    named(made)
+
+    made = command("wheels", wheels, f"lay the Python packages of LiteLLM and vllm-router into {WHEELS} of hosts")
+    made.add_argument("host", metavar="HOST", nargs="+")
     named(made)
 
     made = command("engine", engine, "stop the Docker Engine, if the lab started it")

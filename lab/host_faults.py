@@ -32,3 +32,19 @@ systemctl kill --kill-whom=main --signal=KILL $units
 
 #: Ends all containers of the host, in order, and starts Docker again.
 RESTART_DOCKER = "systemctl restart docker\n"
+
+# The processes of the host's ranks: all of them are there and none does anything.
+_SIGNAL_ENGINE = """\
+running=$(docker ps --quiet --filter name=^dgxspark-)
+[ -n "$running" ] || {{ echo 'no engine runs here' >&2; exit 1; }}
+for one in $running; do docker top $one -o pid | tail -n +2; done | xargs kill -{signal}
+"""
+
+#: Stops all processes of the engine; none ends, its connections stay open and nobody answers.
+FREEZE_ENGINE = _SIGNAL_ENGINE.format(signal="STOP")
+
+#: Lets a frozen engine go on.
+THAW_ENGINE = _SIGNAL_ENGINE.format(signal="CONT")
+
+#: Has the double take requests and make no token; its `/health` stays fine.
+HANG_ENGINE = "curl --silent --show-error --fail --request POST http://127.0.0.1:18999/fault/hang\n"

@@ -32,8 +32,13 @@ def ssh_arguments(known_hosts: Path) -> str:
     return " ".join(f"-o {name}={value}" for name, value in options.items())
 
 
-def hosts_document(hosts: Mapping[HostPlan, str], key: Path, known_hosts: Path, user: str = "nvidia") -> dict[str, Any]:
-    """Return hosts.yml as data for hosts and their management addresses."""
+def hosts_document(
+    hosts: Mapping[HostPlan, str], key: Path, known_hosts: Path, user: str = "nvidia", gateway: bool = False
+) -> dict[str, Any]:
+    """Return hosts.yml as data for hosts and their management addresses.
+
+    :param gateway: whether a gateway is the collection's own choice; without it the inventory says that there is none
+    """
     entries = {
         host.name: {
             "ansible_host": address,
@@ -44,13 +49,15 @@ def hosts_document(hosts: Mapping[HostPlan, str], key: Path, known_hosts: Path, 
         }
         for host, address in hosts.items()
     }
-    common = {
+    common: dict[str, Any] = {
         "ansible_user": user,
         "ansible_ssh_private_key_file": str(key),
         "ansible_ssh_common_args": ssh_arguments(known_hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
         **SMALL_DISK,
     }
+    if not gateway:
+        common["gateway_enabled"] = False
     return {GROUP: {"hosts": entries, "vars": common}}
 
 

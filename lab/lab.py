@@ -23,8 +23,18 @@ from lab.engine_images import EngineArchive, ensure_template, image_id_of, seed_
 from lab.errors import LabError
 from lab.fabric import VOLUMES, Fabric, cut_commands, restore_commands, slow_commands
 from lab.faults import MARKS, SWAP_FILE, fault_of, mend_script, plant_script
-from lab.host_faults import KILL_ENGINE, KILL_SUPERVISOR, KILL_WORKER, RESTART_DOCKER
+from lab.gateway_wheels import gateway_wheels
+from lab.host_faults import (
+    FREEZE_ENGINE,
+    HANG_ENGINE,
+    KILL_ENGINE,
+    KILL_SUPERVISOR,
+    KILL_WORKER,
+    RESTART_DOCKER,
+    THAW_ENGINE,
+)
 from lab.hub.container import Hub, lay_wheels
+from lab.hub.wheels import wheels
 from lab.hub_models import PADDING_SCRIPT, cache_tar, padding_command, read_folder, revision_of
 from lab.inventory import hosts_document, remove_inventory, write_inventory
 from lab.models import lay_models
@@ -124,9 +134,17 @@ class Lab:
     # -- up --------------------------------------------------------------------------------------------------------
 
     def up(
-        self, count: int, engines: Sequence[Engine] = (), inventory: Path | None = None, light: bool = False
+        self,
+        count: int,
+        engines: Sequence[Engine] = (),
+        inventory: Path | None = None,
+        light: bool = False,
+        gateway: bool = False,
     ) -> None:
-        """Make the lab, or what is missing of it; the hosts are ready for Ansible afterwards."""
+        """Make the lab, or what is missing of it; the hosts are ready for Ansible afterwards.
+
+        :param gateway: leave it to the collection whether replicas get a gateway; else the inventory says no
+        """
         plan = plan_hosts(self.name, count)
         ensure_programs({"ssh": "openssh-client"})  # Ansible's way to the hosts
         image = ensure_image(self._client)
@@ -142,7 +160,7 @@ class Lab:
             if models:
                 progress(f"laying models: {', '.join(models)}")
                 in_parallel(lambda host: lay_models(self._container(host), models), plan)
-            self._write_inventory(inventory, engines[0].host_vars() if engines else {})
+            self._write_inventory(inventory, engines[0].host_vars() if engines else {}, gateway)
 
     def _refuse_another_shape(self, plan: Sequence[HostPlan], light: bool) -> None:
         """Raise LabError when the lab is there with more hosts, or with hosts of the other kind."""
@@ -226,11 +244,11 @@ class Lab:
 
         in_parallel(load, plan)
 
-    def _write_inventory(self, folder: Path | None, variables: dict[str, object]) -> None:
+    def _write_inventory(self, folder: Path | None, variables: dict[str, object], gateway: bool) -> None:
         """Write the inventory of all hosts, and remember where."""
         target = (folder or self.state.own_inventory).absolute()
         addresses = {host: self.address(host) for host in self.hosts()}
-        document = hosts_document(addresses, self.state.key, self.state.known_hosts)
+        document = hosts_document(addresses, self.state.key, self.state.known_hosts, gateway=gateway)
         write_inventory(target, self.name, document, variables)
         self.state.remember_inventory(target)
         progress(f"lab '{self.name}' is up: inventory {target}")
@@ -241,8 +259,13 @@ class Lab:
         """Return the lab's hub, running, and without models when it is new; hosts get what downloads from it."""
         hub = Hub(self._client, self.name)
         hub.up(ensure_image(self._client))
-        in_parallel(lambda host: lay_wheels(self._container(host)), self.hosts())
+        folder = wheels()
+        in_parallel(lambda host: lay_wheels(self._container(host), folder), self.hosts())
         return hub
+
+    def lay_gateway_wheels(self, host: str) -> None:
+        """Put the Python packages of the gateways that want some into a host."""
+        lay_wheels(self._container(self.host(host)), gateway_wheels())
 
     def hub_down(self) -> None:
         """Remove the hub; hosts keep what they got."""
@@ -350,6 +373,18 @@ class Lab:
     def kill_supervisor(self, host: str) -> None:
         """Kill the supervisors of the ranks on a host, and leave the engines alone."""
         self._break(host, KILL_SUPERVISOR)
+
+    def freeze_engine(self, host: str) -> None:
+        """Stop the processes of the engine on a host, which stay there."""
+        self._break(host, FREEZE_ENGINE)
+
+    def thaw_engine(self, host: str) -> None:
+        """Let a frozen engine go on."""
+        self._break(host, THAW_ENGINE)
+
+    def hang_engine(self, host: str) -> None:
+        """Have the double on a host generate nothing, while it says that it is healthy."""
+        self._break(host, HANG_ENGINE)
 
     def restart_docker(self, host: str) -> None:
         """Restart Docker on a host, which ends its containers."""

@@ -47,7 +47,7 @@ PACKAGES = (
 # What roles install for real, from a repository of the host's own, for a host has no other: packages that are not
 # there, with what they depend on, and some that are, so that they can be taken away and come back.
 APT_ARCHIVE = "/opt/dgxspark-lab/apt"
-ABSENT = ("docker-registry", "earlyoom", "perftest", "python3-packaging", "python3-venv")
+ABSENT = ("docker-registry", "earlyoom", "haproxy", "nginx", "perftest", "python3-packaging", "python3-venv")
 PRESENT = ("containerd", "docker-cli", "docker.io", "runc", "tini")
 FETCH = (
     'cd "$1"/var/cache/apt/archives; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"; rm -f *.deb; '

@@ -17,7 +17,7 @@ LIGHT_SLOTS = 3
 class Kind(Enum):
     """What a step takes from the machine."""
 
-    STATIC = "static"  # reads files: one core at most, little memory
+    STATIC = "static"  # needs no container: one core at most, little memory
     LAB = "lab"  # light hosts and the engine double: fine beside others of its kind
     HEAVY = "heavy"  # real vLLM or the making of its image: up to 8 GB, beside one light lab at most
     ALONE = "alone"  # what every lab needs first, or what would disturb it: never beside a lab

@@ -19,7 +19,6 @@ from docker.models.containers import Container
 
 from lab.errors import LabError
 from lab.hub import server
-from lab.hub.wheels import wheels
 from lab.names import LAB_LABEL, hub_container, network_name
 
 FOLDER = "/srv/hub"
@@ -115,9 +114,8 @@ class Hub:
         return self._container().logs(stdout=True, stderr=False).decode().splitlines()
 
 
-def lay_wheels(container: Container) -> None:
-    """Put the Python packages into a host, unless it has them."""
-    folder = wheels()
+def lay_wheels(container: Container, folder: Path) -> None:
+    """Put Python packages into a host, unless it has them."""
     mark = f".{folder.name}"
     if container.exec_run(["test", "-e", f"{WHEELS}/{mark}"]).exit_code != 0:
         put(container, WHEELS, {path.name: path for path in sorted(folder.iterdir())})

@@ -15,7 +15,8 @@ from lab.faults import FAULTS
 
 def test_defaults_of_up() -> None:
     options = command.command_line().parse_args(["up"])
-    assert (options.name, options.hosts, options.engine, options.light) == ("demo", 2, [], False)
+    assert (options.name, options.hosts, options.engine) == ("demo", 2, [])
+    assert (options.light, options.gateway) == (False, False)
 
 
 def test_engines_keep_their_order() -> None:
@@ -73,7 +74,7 @@ def test_inventory_folder(name: str, folder: Path | None, monkeypatch: pytest.Mo
     monkeypatch.setattr(command, "ensure_engine", lambda: None)
     monkeypatch.setattr(command, "Lab", Recorder)
     assert command.main(["up", "--name", name]) == 0
-    assert seen == [(name, 2, [], folder, False)]
+    assert seen == [(name, 2, [], folder, False, False)]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,7 @@ def test_inventory_folder(name: str, folder: Path | None, monkeypatch: pytest.Mo
     [
         ("host stop spark1", [("stop_host", "spark1")]),
         ("host start spark1 spark2", [("start_host", "spark1"), ("start_host", "spark2")]),
+        ("wheels spark1 spark2", [("lay_gateway_wheels", "spark1"), ("lay_gateway_wheels", "spark2")]),
         ("host reboot spark2", [("reboot_host", "spark2")]),
         ("host crash spark1 spark2", [("crash_hosts", "spark1", "spark2")]),
         ("host restart-docker spark1", [("restart_docker", "spark1")]),

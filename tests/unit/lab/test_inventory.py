@@ -38,6 +38,12 @@ def test_hosts_and_fabric_links() -> None:
     assert sparks["vars"]["preflight_disk_warn"] == sparks["vars"]["preflight_disk_fail"] == 1
 
 
+def test_there_is_no_gateway_unless_a_lab_wants_one() -> None:
+    hosts = {ONE: "172.18.0.11"}
+    assert hosts_document(hosts, KEY, KNOWN)["sparks"]["vars"]["gateway_enabled"] is False
+    assert "gateway_enabled" not in hosts_document(hosts, KEY, KNOWN, gateway=True)["sparks"]["vars"]
+
+
 def test_host_keys_are_checked() -> None:
     arguments = hosts_document({ONE: "172.18.0.11"}, KEY, KNOWN)["sparks"]["vars"]["ansible_ssh_common_args"]
     assert "-o StrictHostKeyChecking=yes" in arguments

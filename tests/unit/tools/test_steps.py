@@ -15,7 +15,7 @@ from tools.steps import (
     DISK,
     ENGINE_STEP,
     LONG,
-    WITH_PROCESSES,
+    PLUGIN_TESTS,
     all_steps,
     chosen_steps,
     lab_steps,
@@ -70,13 +70,17 @@ def test_what_is_known_to_be_long_is_there() -> None:
     assert set(LONG) <= {step.name for step in lab_steps(CHECKOUT)}
 
 
+def test_the_gateways_are_tried_without_a_container() -> None:
+    steps = {step.name: step for step in static_steps()}
+    assert steps["gateway behaviour"].argv[-1] == "tests/gateway"
+    assert steps["gateway behaviour"].kind is Kind.STATIC
+
+
 def test_what_the_unit_step_leaves_out_ansible_test_has() -> None:
     steps = {step.name: step.argv for step in static_steps()}
     assert "ansible-test units" in steps
-    for path in WITH_PROCESSES:
-        assert f"--ignore={path}" in steps["unit tests"]
-        assert path.startswith(UNIT_TARGET)
-        assert (CHECKOUT / path).is_file()
+    assert f"--ignore={PLUGIN_TESTS}" in steps["unit tests"]
+    assert UNIT_TARGET.rstrip("/") == PLUGIN_TESTS
 
 
 def test_names_are_unique(tmp_path: Path) -> None:
