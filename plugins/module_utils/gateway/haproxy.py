@@ -105,8 +105,10 @@ def _defaults(description: Mapping[str, Any]) -> str:
         "option http-no-delay",
         "option abortonclose",
         "option dontlognull",
-        "option redispatch 2",
-        "retries 6",
+        # While the others are full, the replica that has just died is the least busy one: a request is refused there
+        # again and again, for the milliseconds until a check has found it (see `fastinter`).
+        "option redispatch 1",
+        "retries 1000",
         "retry-on conn-failure empty-response",
         *(
             f"http-error status {status} content-type application/json string {quoted(body)}"

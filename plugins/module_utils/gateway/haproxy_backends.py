@@ -22,9 +22,12 @@ BY_ID = "by_id"
 PINNED = "pinned"
 RESPONSES_MAP = "responses.map"
 
+# A refused connection calls for two checks at once. It does not mark the replica down by itself: that would end the
+# sessions which are about to go to another one.
 _SERVER = (
-    "default-server check agent-check inter 1s fastinter 500ms fall 2 rise 1 agent-inter 1s weight 1 maxconn {limit}"
-    " pool-purge-delay 4s on-marked-down shutdown-sessions init-addr last,libc,none"
+    "default-server check agent-check inter 1s fastinter 20ms fall 2 rise 1 agent-inter 1s weight 1 maxconn {limit}"
+    " observe layer4 error-limit 1 on-error fastinter pool-purge-delay 4s"
+    " on-marked-down shutdown-sessions init-addr last,libc,none"
 )
 _NONE_TAKES = "{ var(txn.none_takes) -m bool }"
 _PINNED = "{ var(txn.pin) -m found }"
