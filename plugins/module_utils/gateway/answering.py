@@ -19,6 +19,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host i
 
 # Seconds between two looks.
 PAUSE = 0.3
+OK = 200
 # Seconds for one answer.
 PATIENCE = 2.0
 
@@ -28,6 +29,18 @@ def answers(listen: Mapping[str, Any]) -> bool:
 
     :param listen: ``address``, ``port``, and ``tls``, whose certificate is not looked at
     """
+    return _health(listen) > 0
+
+
+def settle(listen: Mapping[str, Any], seconds: float) -> None:
+    """Wait until the front takes requests; without a ready replica it does not, and that is no fault of it."""
+    end = time.monotonic() + seconds
+    while _health(listen) != OK and time.monotonic() < end:
+        time.sleep(PAUSE)
+
+
+def _health(listen: Mapping[str, Any]) -> int:
+    """Status of the front's own health; 0 when nobody answers."""
     address, port = _reached(listen["address"]), int(listen["port"])
     if listen["tls"]:
         trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -39,9 +52,9 @@ def answers(listen: Mapping[str, Any]) -> bool:
         asked = http.client.HTTPConnection(address, port, timeout=PATIENCE)
     try:
         asked.request("GET", "/health")
-        return asked.getresponse().status > 0
+        return asked.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return 0
     finally:
         asked.close()
 

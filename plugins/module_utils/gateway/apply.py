@@ -122,6 +122,8 @@ class Gateway:
                 except Refused as error:
                     raise Refused(f"{error} It says: {cause(service.said(began))}.") from error
                 answering.until(service, works, seconds, began, before, must)
+        if units.ROUTER in acts:
+            answering.settle(listen, FRONT_SECONDS)
 
     def _back(self, here: Here, due: Due) -> str:
         """Bring back what was; how that went, in words."""

@@ -163,7 +163,10 @@ def _to_router(deployment: Mapping[str, Any], middle: Middle) -> str:
         f"option httpchk GET {middle.health}",
         # A busy router answers late; one that hangs for half a minute gets nothing more.
         "timeout check 10s",
-        f"server {middle.name} {LOOPBACK}:{middle.port} check inter 2s fall 15",
+        f"server {middle.name} {LOOPBACK}:{middle.port} check inter 2s downinter 500ms fall 15",
+        # LiteLLM writes the 429 of the listener behind it anew, and leaves this out.
+        f"http-response set-header retry-after {paths.RETRY_AFTER_SECONDS}"
+        " if { status 429 } !{ res.hdr(retry-after) -m found }",
     ]
     return section(f"backend {middle.name}_{deployment['name']}", lines)
 

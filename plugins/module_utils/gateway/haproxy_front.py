@@ -41,11 +41,19 @@ def look(description: Mapping[str, Any]) -> int:
     return LARGE_LOOK if len(description["deployments"]) > 1 else SMALL_LOOK
 
 
-def _health(description: Mapping[str, Any]) -> list[str]:
+def _health(backends: Mapping[str, str]) -> list[str]:
+    """Return the gateway's own health: some deployment has a replica, and the router that leads there is up, too."""
     return [
-        *(f"acl any_takes nbsrv({deployment['name']}) gt 0" for deployment in description["deployments"]),
-        "acl any_takes stopping",
-        returned(200, '{"status": "ok"}', f"if {{ path {paths.HEALTH} }} any_takes"),
+        *(
+            returned(200, '{"status": "ok"}', f"if {{ path {paths.HEALTH} }} {' '.join(takes)}")
+            for takes in (
+                ["{ stopping }"],
+                *(
+                    [f"{{ nbsrv({name}) gt 0 }}" for name in dict.fromkeys((deployment, backend))]
+                    for deployment, backend in backends.items()
+                ),
+            )
+        ),
         returned(503, '{"status": "no replica takes requests"}', f"if {{ path {paths.HEALTH} }}"),
     ]
 
@@ -153,7 +161,7 @@ def front(description: Mapping[str, Any], backends: Mapping[str, str], *, asks_f
     listen = description["listen"]
     address = f"[{listen['address']}]" if ":" in listen["address"] else listen["address"]
     tls = f" ssl crt {CERTIFICATE} alpn h2,http/1.1 ssl-min-ver TLSv1.2" if description["tls"] else ""
-    lines = [f"bind {address}:{listen['port']} backlog 4096{tls}", *LOGGED, *_health(description)]
+    lines = [f"bind {address}:{listen['port']} backlog 4096{tls}", *LOGGED, *_health(backends)]
     if asks_for_keys:
         lines += _keys()
     lines += _models(paths.model_names(description)) + _allowed(description) + _body(description)

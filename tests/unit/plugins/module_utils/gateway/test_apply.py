@@ -37,6 +37,7 @@ class Spark:
         monkeypatch.setattr(account, "remove", lambda run: setattr(self, "has_user", False))
         monkeypatch.setattr(account, "group", os.getegid)
         monkeypatch.setattr(answering, "answers", lambda listen: True)
+        monkeypatch.setattr(answering, "settle", lambda listen, seconds: None)
         monkeypatch.setattr(answering.time, "sleep", lambda seconds: None)
         # A reload makes a new process.
         monkeypatch.setattr(answering, "children", lambda pid: {99})
