@@ -54,16 +54,17 @@ class Since:
     idle: float | None = None
 
 
-def until_drained(look: Look, since: Since, settle: float) -> tuple[str, Since]:
+def until_drained(look: Look, since: Since, settle: float, if_asked: bool = False) -> tuple[str, Since]:
     """What is waited for until a replica whose flag is set is idle, or nothing.
 
     :param settle: seconds to wait for an engine that does not say how many requests it has
+    :param if_asked: wait for nothing where no gateway asks
     """
     words = _until_told(look)
     if words:
         return words, Since()
     since = replace(since, told=look.now if since.told is None else since.told)
-    if not look.engine_answers:
+    if not look.engine_answers or (if_asked and _nobody_asks(look)):
         return "", since
     if look.running is None or look.waiting is None:
         # Told, or it would have been returned above.
@@ -93,6 +94,12 @@ def requests(running: int, waiting: int) -> str:
     """How many requests there are, in words."""
     words = f"{running} request{'' if running == 1 else 's'} running"
     return f"{words}, {waiting} waiting" if waiting else words
+
+
+def _nobody_asks(look: Look) -> bool:
+    """Whether no gateway knows of drains: nginx goes on sending, and waiting for that to end would be in vain."""
+    told = (look.door or {}).get("told")
+    return told is not None and not told.get("drain") and not told.get("waiting")
 
 
 def _until_told(look: Look) -> str:

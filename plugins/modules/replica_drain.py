@@ -52,6 +52,12 @@ options:
     description: Seconds to wait for an engine that does not say in C(/metrics) how many requests it has.
     type: int
     default: 30
+  if_asked:
+    description:
+      - With O(state=drained), wait for nothing where no gateway asks whether the replica is drained.
+      - nginx does not ask; it goes on sending requests, so the last one never comes.
+    type: bool
+    default: false
   force:
     description: When O(timeout) is over, go on with a warning instead of a failure.
     type: bool
@@ -188,7 +194,8 @@ class Drain:
         flag, changed = self._wanted(before)
         if flag != before and not self.module.check_mode:
             write_whole(self.host.paths.drain, drained.text_of(flag).encode())
-        self._wait(self.here, changed, lambda look, since: until_drained(look, since, self.params["settle"]))
+        settle, if_asked = self.params["settle"], self.params["if_asked"]
+        self._wait(self.here, changed, lambda look, since: until_drained(look, since, settle, if_asked))
 
     def undrain(self) -> None:
         """Remove the flag, and wait within the window; ends the module."""
@@ -312,6 +319,7 @@ def main() -> None:
             "timeout": {"type": "int", "default": 600},
             "lease": {"type": "int", "default": 0},
             "settle": {"type": "int", "default": 30},
+            "if_asked": {"type": "bool", "default": False},
             "force": {"type": "bool", "default": False},
             "window": {"type": "int", "default": 10},
             "by": {"type": "str", "default": ""},

@@ -131,7 +131,7 @@ OPTIONS = (
     _option(
         "gateway_engine_key",
         "bool",
-        "Whether engines are given a key that only the gateway knows, so that nobody passes it by.",
+        "Whether engines are given a key that only the gateway knows: a second lock behind the address they listen on.",
         default=True,
     ),
     _option(

@@ -48,6 +48,19 @@ def test_the_first_look_of_a_drain(seen: Look, words: str) -> None:
     assert until_drained(seen, Since(), 30)[0] == words
 
 
+@pytest.mark.parametrize(
+    ("told", "if_asked", "words"),
+    [
+        ({"drain": []}, True, ""),
+        ({"drain": []}, False, "3 requests running"),
+        ({"drain": ["a"]}, True, "3 requests running"),
+        ({"drain": [], "waiting": ["a"]}, True, "the gateway at a does not know of it yet"),
+    ],
+)
+def test_where_no_gateway_asks_the_last_request_may_never_come(told: dict[str, Any], if_asked: bool, words: str) -> None:
+    assert until_drained(look(told=told, running=3), Since(), 30, if_asked)[0] == words
+
+
 def follow(looks: list[Look], settle: float = 30) -> list[str]:
     since, found = Since(), []
     for seen in looks:
