@@ -26,9 +26,9 @@ DISK = {"lab test copies"}
 LONG = {
     "chaos": 1000,
     "lab test playbooks": 900,
+    "molecule gateway": 450,
     "lab test copies": 400,
     "lab test gateway": 300,
-    "molecule gateway": 300,
     "molecule image": 300,
     "molecule model": 300,
     "lab test preflight": 240,

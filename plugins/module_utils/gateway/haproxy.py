@@ -165,8 +165,10 @@ def _to_router(deployment: Mapping[str, Any], middle: Middle) -> str:
         "timeout check 10s",
         f"server {middle.name} {LOOPBACK}:{middle.port} check inter 2s downinter 500ms fall 15",
         # LiteLLM writes the 429 of the listener behind it anew, and leaves this out.
-        f"http-response set-header retry-after {paths.RETRY_AFTER_SECONDS}"
-        " if { status 429 } !{ res.hdr(retry-after) -m found }",
+        (
+            f"http-response set-header retry-after {paths.RETRY_AFTER_SECONDS}"
+            " if { status 429 } !{ res.hdr(retry-after) -m found }"
+        ),
     ]
     return section(f"backend {middle.name}_{deployment['name']}", lines)
 

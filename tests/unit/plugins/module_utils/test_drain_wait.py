@@ -57,7 +57,9 @@ def test_the_first_look_of_a_drain(seen: Look, words: str) -> None:
         ({"drain": [], "waiting": ["a"]}, True, "the gateway at a does not know of it yet"),
     ],
 )
-def test_where_no_gateway_asks_the_last_request_may_never_come(told: dict[str, Any], if_asked: bool, words: str) -> None:
+def test_where_no_gateway_asks_the_last_request_may_never_come(
+    told: dict[str, Any], if_asked: bool, words: str
+) -> None:
     assert until_drained(look(told=told, running=3), Since(), 30, if_asked)[0] == words
 
 

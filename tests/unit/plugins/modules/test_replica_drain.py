@@ -105,6 +105,7 @@ class Rank0:
             "reason": "new driver" if state == "drained" else "",
             "timeout": 600,
             "settle": 30,
+            "if_asked": False,
             "lease": 0,
             "force": False,
             "window": PATIENCE,

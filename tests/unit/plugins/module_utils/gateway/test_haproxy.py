@@ -162,7 +162,9 @@ def test_a_router_between_has_haproxy_on_both_sides() -> None:
     front = section(text, "frontend gateway")
     assert "use_backend chat if !{ path -m str /v1/chat/completions /v1/completions /v1/embeddings }" in front
     assert front[-1] == "default_backend vllm-router_chat"
-    assert "server vllm-router 127.0.0.1:29491 check inter 2s downinter 500ms fall 15" in section(text, "backend vllm-router_chat")
+    assert "server vllm-router 127.0.0.1:29491 check inter 2s downinter 500ms fall 15" in section(
+        text, "backend vllm-router_chat"
+    )
     first, second = (section(text, f"frontend replica_chat-{number}") for number in range(2))
     assert first[0] == "bind 127.0.0.1:29510"
     assert second[0] == "bind 127.0.0.1:29511"
