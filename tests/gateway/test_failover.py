@@ -85,7 +85,7 @@ def test_an_engine_killed_under_load_costs_no_new_request(gateway: Gateway) -> N
     gateway.wait_rotation({"chat-0", "chat-1"})
 
 
-@pytest.mark.feature("failover", "queue", "active_health")
+@pytest.mark.only("haproxy")
 def test_an_engine_killed_while_the_other_is_full_costs_next_to_no_new_request(serve: Serve) -> None:
     """The dead one seems the least busy until a check has found it; nobody is refused meanwhile."""
     gateway = serve(2, concurrency=2)

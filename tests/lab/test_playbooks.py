@@ -134,7 +134,7 @@ def test_diagnose_brings_logs_and_state_of_every_host(deployed: Controller, tmp_
         assert {"container.log", "inspect.json", "meminfo", "pressure-memory", "nvidia-smi.txt"} <= set(names)
 
 
-@pytest.mark.parametrize("tag", ["image", "model", "replica"])
+@pytest.mark.parametrize("tag", ["image", "replica"])
 def test_each_tag_is_safe_alone(deployed: Controller, tag: str) -> None:
     ended = deployed.play("deploy-tp1.yml", "--tags", tag)
     assert (ended.code, ended.changed) == (0, 0), ended.text
@@ -163,10 +163,6 @@ REFUSED = {
             "spark2: the preflight failed, so nothing was changed here.",
             "model.complete: model /srv/models/none in /srv/models/none is not complete: no folder /srv/models/none",
         ],
-    ),
-    "model that is not in the cache": (
-        ["-e", "model=org/name", "-e", "model_download=false"],
-        ["is not complete: no folder /home/nvidia/.cache/huggingface/hub/models--org--name"],
     ),
 }
 

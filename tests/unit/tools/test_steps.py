@@ -55,7 +55,8 @@ def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     lab_test(tmp_path, "fast", "pass\n")
     lab_test(tmp_path, "playbooks", "pass\n")
     names = [step.name for step in lab_steps(tmp_path)]
-    assert names == [ENGINE_STEP, "chaos", "lab test playbooks", "lab test fast", "molecule default"]
+    long = ["chaos", "lab test playbooks", "gateway behaviour"]
+    assert names == [ENGINE_STEP, *long, "lab test fast", "molecule default"]
     assert lab_steps(tmp_path)[0].kind is Kind.ALONE
 
 
@@ -70,10 +71,10 @@ def test_what_is_known_to_be_long_is_there() -> None:
     assert set(LONG) <= {step.name for step in lab_steps(CHECKOUT)}
 
 
-def test_the_gateways_are_tried_without_a_container() -> None:
-    steps = {step.name: step for step in static_steps()}
+def test_the_gateways_wait_beside_labs() -> None:
+    steps = {step.name: step for step in lab_steps(CHECKOUT)}
     assert steps["gateway behaviour"].argv[-1] == "tests/gateway"
-    assert steps["gateway behaviour"].kind is Kind.STATIC
+    assert steps["gateway behaviour"].kind is Kind.LAB
 
 
 def test_what_the_unit_step_leaves_out_ansible_test_has() -> None:
