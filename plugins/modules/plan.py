@@ -47,6 +47,13 @@ replicas:
   returned: success
   type: list
   elements: dict
+gateway:
+  description:
+    - What the gateway is to be, without any secret; empty when there is none.
+    - The hosts that run it, where it listens, the deployments with the address of each replica, limits, and what must
+      be installed and free.
+  returned: success
+  type: dict
 ranks:
   description:
     - For each host that serves and that this run may touch, its replica, rank, model, API address, container, the ports

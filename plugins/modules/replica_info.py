@@ -128,6 +128,10 @@ running:
   returned: always
   type: list
   elements: str
+gateway:
+  description: Whether the host has a gateway of this collection.
+  returned: always
+  type: bool
 interrupted:
   description: A change that is not finished, in words; empty when there is none.
   returned: always

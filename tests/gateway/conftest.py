@@ -37,8 +37,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "provider" in metafunc.fixturenames:
         wanted = [name for mark in metafunc.definition.iter_markers("feature") for name in mark.args]
         only = [name for mark in metafunc.definition.iter_markers("only") for name in mark.args]
-        # LiteLLM takes 15 s to start: what starts one of its own is in test_litellm.py. vllm-router takes some, too, and
-        # has what its front does from HAProxy: it starts anew for field faults alone.
+        # LiteLLM takes 15 s to start: what starts one of its own is in test_litellm.py. vllm-router takes some, too;
+        # what its front does is HAProxy's: it starts anew for field faults alone.
         rare = {"litellm"} | ({"vllm-router"} if not metafunc.definition.name.startswith("test_g") else set())
         some = [name for name in able(wanted) if name not in rare or "serve" not in metafunc.fixturenames]
         metafunc.parametrize("provider", only or some, scope="session")
