@@ -39,7 +39,10 @@ class Step:
 
 def fits(step: Step, running: Sequence[Step]) -> bool:
     """Say whether a step may start beside those that run."""
-    light = all(other.kind is Kind.LAB for other in (step, *running))
+    kinds = [other.kind for other in (step, *running)]
+    # What runs alone waits for the disk: two checks of files go beside it.
+    waiting = Kind.ALONE in kinds and {*kinds} <= {Kind.ALONE, Kind.STATIC}
+    light = waiting or all(kind is Kind.LAB for kind in kinds)
     if len(running) >= (LIGHT_SLOTS if light else SLOTS):
         return False
     if step.kind is Kind.STATIC:
