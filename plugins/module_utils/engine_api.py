@@ -12,8 +12,8 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.engine_key import REFUSED
 from ansible_collections.dgxspark.serving.plugins.module_utils.readiness import Generation
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.engine import REFUSED, own_words
 
 PROMPT = "Count upwards from one:"
 # Answers to /health and the like come at once or not at all, in seconds.
@@ -76,7 +76,7 @@ class EngineApi:
                 fingerprint=str(answer.get("system_fingerprint") or ""),
             )
         except urllib.error.HTTPError as error:
-            return Generation(error=f"HTTP {error.code}: {_message(error.read())}")
+            return Generation(error=f"HTTP {error.code}: {own_words(error.read())}")
         except TimeoutError:
             return Generation(error=f"no answer within {timeout:g} s")
         except (OSError, http.client.HTTPException) as error:
@@ -104,13 +104,3 @@ class EngineApi:
             return json.loads(body)
         except ValueError:
             return None
-
-
-def _message(body: bytes) -> str:
-    """The engine's own words in an error body, at most 300 characters."""
-    try:
-        error = json.loads(body)
-        text = error.get("error", error).get("message", "")
-    except (ValueError, AttributeError):
-        text = body.decode(errors="replace")
-    return " ".join(str(text).split())[:300] or "no message"

@@ -10,14 +10,13 @@ import re
 import stat
 from pathlib import Path
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import engine
+
 KEY_FILE = "/etc/dgxspark-serving/engine.key"
 MODE = 0o600
 
 # What a bearer token may hold (RFC 6750); a shorter one can be guessed.
 _KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
-
-# Statuses by which an engine says that it does not take our key.
-REFUSED = (401, 403)
 
 CAUSE = "the engine asks for a key, and the one on its host is missing or is not the one that it was started with"
 REMEDY = "Deploy again with gateway_engine_key: true, which gives one key to all hosts and engines"
@@ -29,7 +28,7 @@ def refusal(status: int, key_file: str = "") -> str:
     >>> refusal(401)
     'the engine refuses our key (401): wrong or missing key in /etc/dgxspark-serving/engine.key'
     """
-    return f"the engine refuses our key ({status}): wrong or missing key in {key_file or KEY_FILE}"
+    return engine.refusal(status, key_file or KEY_FILE)
 
 
 def key_fault(key: str) -> str:

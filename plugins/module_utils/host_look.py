@@ -54,10 +54,10 @@ def _sockets(process: Path) -> list[str]:
 def _owner(process: Path) -> Owner:
     try:
         command = (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
-        container = ports.container_id((process / "cgroup").read_text(encoding="ascii", errors="replace"))
+        cgroup = (process / "cgroup").read_text(encoding="ascii", errors="replace")
     except OSError:
-        command, container = "a process that ended meanwhile", ""
-    return Owner(int(process.name), command, container)
+        command, cgroup = "a process that ended meanwhile", ""
+    return Owner(int(process.name), command, ports.container_id(cgroup), ports.unit(cgroup))
 
 
 def addresses(run: Runner) -> dict[str, list[str]]:

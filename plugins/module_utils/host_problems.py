@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +34,13 @@ class Owner:
     """The process behind a socket.
 
     :ivar container: id of the container it runs in; empty when it is in none
+    :ivar unit: systemd service that it belongs to; empty when it is in none
     """
 
     pid: int
     command: str
     container: str = ""
+    unit: str = ""
 
 
 def stranger(name: str, status: str) -> list[Problem]:
@@ -65,7 +67,7 @@ def ports(
     names: Mapping[str, str],
     ours: Mapping[str, str],
     our_ports: Sequence[int],
-    door_ports: Sequence[int] = (),
+    our_units: Collection[str] = (),
 ) -> list[Problem]:
     """Ports that somebody else holds (field fault N08).
 
@@ -74,15 +76,13 @@ def ports(
     :param names: names of containers by id
     :param ours: names of our own ranks on this host by id; they make room
     :param our_ports: ports that our own running ranks are known to use, for where no owner can be read
-    :param door_ports: ports of the supervisors of our running ranks, which are in no container
+    :param our_units: those of the supervisors of our running ranks, which are in no container
     """
     problems = []
     uses = {(one["address"], one["port"]): one["use"] for one in wanted}
     for address, port, listener in port_table.taken(uses, found):
         owner = owners.get(listener.inode)
-        if (owner is not None and owner.container in ours) or (owner is None and port in our_ports):
-            continue
-        if port in door_ports and (owner is None or not owner.container):
+        if port in our_ports if owner is None else owner.container in ours or owner.unit in our_units:
             continue
         problems.append(
             Problem(

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 LISTEN = "0A"
 _CONTAINER = re.compile(r"[0-9a-f]{64}")
+_UNIT = re.compile(r"([^/\s]+\.service)(?:/|$)", re.MULTILINE)
 
 Address: TypeAlias = "ipaddress.IPv4Address | ipaddress.IPv6Address"
 
@@ -77,3 +78,9 @@ def container_id(cgroup: str) -> str:
     """Id of the container that a process is in, from its /proc/PID/cgroup; empty when it is in none."""
     ids = _CONTAINER.findall(cgroup)
     return ids[-1] if ids else ""
+
+
+def unit(cgroup: str) -> str:
+    """The systemd service that a process belongs to, from its /proc/PID/cgroup; empty when it is in none."""
+    found = _UNIT.findall(cgroup)
+    return found[-1] if found else ""

@@ -24,6 +24,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.engines.keyed imp
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Problem
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor import change, journal
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.host import Host
+from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.hostpaths import unit_name
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,18 @@ def ports(host: Host, rank: Mapping[str, Any], found: Sequence[Container]) -> li
         host_look.owners(inodes) if inodes else {},
         {container.id: container.name for container in found},
         {container.id: container.name for container in found if container.is_ours},
-        [urlsplit(container.api).port or 0 for container in running(found) if container.api],
-        [door["port"] for door in (spec.get("health") for spec in _specs(host, found)) if door],
+        [*_api_ports(found), *_door_ports(host, found)],
+        [unit_name(container.name) for container in running(found)],
     )
+
+
+def _api_ports(found: Sequence[Container]) -> list[int]:
+    return [urlsplit(container.api).port or 0 for container in running(found) if container.api]
+
+
+def _door_ports(host: Host, found: Sequence[Container]) -> list[int]:
+    """Where the supervisors of our running engines tell gateways of them."""
+    return [door["port"] for door in (spec.get("health") for spec in _specs(host, found)) if door]
 
 
 def running(found: Sequence[Container]) -> list[Container]:

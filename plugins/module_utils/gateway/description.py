@@ -12,16 +12,10 @@ from typing import Any
 from ansible_collections.dgxspark.serving.plugins.module_utils.engine_key import KEY_FILE
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import features, local_ports, options
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.providers import PROVIDERS
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.way import LOOPBACK, Way
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.wish import Wish
 
-# Of the distribution; a Python program is installed with a virtual environment of its own beside HAProxy.
-PACKAGES = {
-    options.HAPROXY: ["haproxy"],
-    options.NGINX: ["nginx"],
-    options.LITELLM: ["haproxy", "python3-packaging", "python3-venv"],
-    options.VLLM_ROUTER: ["haproxy", "python3-packaging", "python3-venv"],
-}
 # Seconds for a connection to an engine: its host is on the fabric or is gone.
 CONNECT_TIMEOUT = 2
 MIB = 1 << 20
@@ -99,7 +93,7 @@ def _described(wish: Wish, replicas: Sequence[Reached], names: Mapping[str, str]
     provider = values["provider"]
     return {
         "provider": provider,
-        "packages": PACKAGES[provider],
+        "packages": list(PROVIDERS[provider].PACKAGES),
         "ports": _ports(wish, replicas),
         "hosts": list(wish.hosts),
         "listen": {"address": values["listen_address"], "port": values["port"]},

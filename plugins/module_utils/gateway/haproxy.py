@@ -215,4 +215,4 @@ def files(description: Mapping[str, Any], middle: Middle | None = None) -> tuple
 def render(description: Mapping[str, Any], host: str) -> Rendered:
     """Return the gateway on a host with HAProxy alone."""
     program = units.haproxy()
-    return Rendered((*files(description), *program.files), (program.unit,), (CHECK,), PACKAGES)
+    return Rendered((*files(description), *program.files), (program.unit,), (CHECK,))

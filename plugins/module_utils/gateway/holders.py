@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,25 +12,18 @@ from ansible_collections.dgxspark.serving.plugins.module_utils import host_look,
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import units
 from ansible_collections.dgxspark.serving.plugins.module_utils.host_problems import Owner, Problem
 
-_UNIT = re.compile(r"([^/\s]+\.service)(?:/|$)", re.MULTILINE)
 OURS = (units.FRONT, units.ROUTER)
 
 
-def unit_of(cgroup: str) -> str:
-    """The unit that a process belongs to, from its /proc/PID/cgroup; empty when it is in none."""
-    found = _UNIT.findall(cgroup)
-    return found[-1] if found else ""
-
-
-def holder(owner: Owner | None, unit: str, containers: Mapping[str, str]) -> str:
+def holder(owner: Owner | None, containers: Mapping[str, str]) -> str:
     """A process in words, such as ``nginx (pid 123, unit nginx.service)``."""
     if owner is None:
         return "a process (run with become to see which)"
     where = ""
     if owner.container:
         where = f", container {containers.get(owner.container, owner.container[:12])}"
-    elif unit:
-        where = f", unit {unit}"
+    elif owner.unit:
+        where = f", unit {owner.unit}"
     return f"{owner.command} (pid {owner.pid}{where})"
 
 
@@ -47,22 +39,14 @@ def held(wanted: Sequence[Mapping[str, Any]], containers: Mapping[str, str]) -> 
     held_ports = []
     for address, port, listener in ports.taken(uses, found):
         owner = owners.get(listener.inode)
-        unit = _unit(owner)
-        if unit not in OURS:
-            who = holder(owner, unit, containers)
+        if owner is None or owner.unit not in OURS:
+            who = holder(owner, containers)
             held_ports.append({"address": address, "port": port, "use": uses[address, port], "holder": who})
     return held_ports
 
 
 def _owners(inodes: Collection[int]) -> dict[int, Owner]:
     return host_look.owners(inodes) if inodes else {}
-
-
-def _unit(owner: Owner | None) -> str:
-    try:
-        return unit_of((host_look.PROC / str(owner.pid) / "cgroup").read_text(encoding="ascii")) if owner else ""
-    except (OSError, UnicodeDecodeError):
-        return ""  # gone meanwhile
 
 
 def problems(held_ports: Sequence[Mapping[str, Any]]) -> list[Problem]:

@@ -16,11 +16,13 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import ha
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.rendered import (
     FOLDER,
     RUN_FOLDER,
+    VENV_PACKAGES,
     File,
     Rendered,
 )
 
 NAME = "litellm.yaml"
+PACKAGES = (*haproxy.PACKAGES, *VENV_PACKAGES)
 VENV = "litellm"
 _PROGRAM = f"/opt/dgxspark-serving/gateway-{VENV}/bin/litellm"
 # Nothing is fetched at a start, nothing is told to others, and no request is written to the log.
@@ -43,7 +45,7 @@ def render(description: Mapping[str, Any], host: str) -> Rendered:
         _ENVIRONMENT,
     )
     files = (*haproxy.files(description, middle), *front.files, File(NAME, _configuration(description)), *router.files)
-    return Rendered(files, (front.unit, router.unit), (haproxy.CHECK,), (*haproxy.PACKAGES, "python3-venv"), VENV)
+    return Rendered(files, (front.unit, router.unit), (haproxy.CHECK,), VENV)
 
 
 def _configuration(description: Mapping[str, Any]) -> str:

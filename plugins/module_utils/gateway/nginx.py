@@ -27,6 +27,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.rendered 
     key_placeholder,
 )
 
+PACKAGES = ("nginx",)
 NAME = "nginx.conf"
 KEYS = "nginx-keys.conf"
 CERTIFICATE = "tls.pem"
@@ -51,7 +52,7 @@ def render(description: Mapping[str, Any], host: str) -> Rendered:
     files = [File(NAME, _configuration(description)), *program.files]
     if description["keys"]:
         files.append(File(KEYS, _keys(description["keys"])))
-    return Rendered(tuple(files), (program.unit,), (CHECK,), ("nginx",))
+    return Rendered(tuple(files), (program.unit,), (CHECK,))
 
 
 def _keys(names: Sequence[str]) -> str:

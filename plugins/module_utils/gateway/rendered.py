@@ -10,6 +10,9 @@ from dataclasses import dataclass
 FOLDER = "/etc/dgxspark-serving/gateway"
 RUN_FOLDER = "/run/dgxspark-gateway"
 
+# Debian packages by which Ansible installs a Python program into a virtual environment.
+VENV_PACKAGES = ("python3-packaging", "python3-venv")
+
 # Texts hold these in place of secrets; the host module puts the values in.
 ENGINE_KEY = "@ENGINE_KEY@"
 
@@ -52,12 +55,10 @@ class Rendered:
     :ivar files: what goes to FOLDER
     :ivar units: in the order in which they start
     :ivar check: commands that check the files before they go live; ``{folder}`` stands for where they are staged
-    :ivar packages: Debian packages
     :ivar venv: the gateway's virtual environment that is needed: "litellm", "vllm-router" or ""
     """
 
     files: tuple[File, ...]
     units: tuple[Unit, ...]
     check: tuple[tuple[str, ...], ...]
-    packages: tuple[str, ...]
     venv: str = ""

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.gateway import haproxy, local_ports, units
-from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.rendered import Rendered
+from ansible_collections.dgxspark.serving.plugins.module_utils.gateway.rendered import VENV_PACKAGES, Rendered
 
+PACKAGES = (*haproxy.PACKAGES, *VENV_PACKAGES)
 VENV = "vllm-router"
 _PROGRAM = f"/opt/dgxspark-serving/gateway-{VENV}/bin/vllm-router"
 # Its metrics are on loopback; HAProxy's tell of each replica.
@@ -22,7 +23,7 @@ def render(description: Mapping[str, Any], host: str) -> Rendered:
     front = units.haproxy()
     router = units.router(_command(description), {"NO_COLOR": "1"})
     files = (*haproxy.files(description, middle), *front.files, *router.files)
-    return Rendered(files, (front.unit, router.unit), (haproxy.CHECK,), (*haproxy.PACKAGES, "python3-venv"), VENV)
+    return Rendered(files, (front.unit, router.unit), (haproxy.CHECK,), VENV)
 
 
 def _command(description: Mapping[str, Any]) -> list[str]:

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 from .plain_http import address_of, exchange
 
+# Statuses by which an engine says that it does not take our key.
 REFUSED = (401, 403)
+# Characters of what an engine says of its error.
+MOST_WORDS = 300
 
 
 class Engine:
@@ -37,10 +41,7 @@ class Engine:
 
     def refusal(self, status: int) -> str:
         """That an answer means that the engine refuses our key, in words; empty when it does not mean that."""
-        if status not in REFUSED:
-            return ""
-        where = f" in {self.key_file}" if self.key_file else ""
-        return f"the engine refuses our key ({status}): wrong or missing key{where}"
+        return refusal(status, self.key_file) if status in REFUSED else ""
 
     def _key(self) -> str:
         """Our key; empty when there is none, which the engine will tell."""
@@ -48,6 +49,22 @@ class Engine:
             return Path(self.key_file).read_text(encoding="ascii").strip() if self.key_file else ""
         except (OSError, ValueError):
             return ""
+
+
+def refusal(status: int, key_file: str) -> str:
+    """What is said of an engine that refuses our key (field fault G13)."""
+    where = f" in {key_file}" if key_file else ""
+    return f"the engine refuses our key ({status}): wrong or missing key{where}"
+
+
+def own_words(body: bytes) -> str:
+    """What an engine says in an error, in one line."""
+    try:
+        error = json.loads(body)
+        text = str(error.get("error", error).get("message", ""))
+    except (ValueError, AttributeError):
+        text = body.decode(errors="replace")
+    return " ".join(text.split())[:MOST_WORDS] or "no message"
 
 
 def why(error: OSError) -> str:

@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Callable
 
-from .engine import Engine, why
+from .engine import Engine, own_words, why
 from .state import Run
 
 # Seconds that the list of models and the generation may take.
@@ -20,8 +20,6 @@ MODELS_TIMEOUT = 5.0
 GENERATION_TIMEOUT = 60.0
 # Seconds between two tries.
 AGAIN = 5.0
-# Characters of an engine's own words that are passed on.
-MOST_WORDS = 300
 
 
 class Prover:
@@ -111,13 +109,3 @@ def generated(body: bytes) -> int:
         return int(json.loads(body)["usage"]["completion_tokens"])
     except (ValueError, KeyError, TypeError):
         return 0
-
-
-def own_words(body: bytes) -> str:
-    """What an engine says in an error, in one line."""
-    try:
-        error = json.loads(body)
-        text = str(error.get("error", error).get("message", ""))
-    except (ValueError, AttributeError):
-        text = body.decode(errors="replace")
-    return " ".join(text.split())[:MOST_WORDS] or "no message"

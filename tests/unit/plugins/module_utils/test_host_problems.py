@@ -55,6 +55,14 @@ def test_n08_our_own_running_rank_is_no_problem(owners: dict[int, Owner], our_po
     assert ports([MASTER], owners, our_ports) == []
 
 
+@pytest.mark.parametrize(("unit", "problems"), [("dgxspark-replica@a.service", 0), ("nginx.service", 1), ("", 1)])
+def test_the_port_of_our_own_supervisor_is_no_problem_and_that_of_another_is(unit: str, problems: int) -> None:
+    owners = {33: Owner(7, "python3", unit=unit)}
+    names = {MINE: NAMES[MINE]}
+    found = host_problems.ports([MASTER], OLD_RUN, owners, NAMES, names, (29500,), ["dgxspark-replica@a.service"])
+    assert len(found) == problems
+
+
 # Interfaces of field fault N03's host, whose management NIC is enP7s7 and which has no eth0.
 N03 = {"lo": ["127.0.0.1"], "enP7s7": ["198.51.100.26"], "enp1s0f0np0": ["192.0.2.11"], "enP2p1s0f0np0": []}
 

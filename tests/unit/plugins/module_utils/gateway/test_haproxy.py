@@ -58,7 +58,7 @@ def test_the_files_and_how_they_are_checked() -> None:
     assert json.loads(names["models.json"].text)["data"][0]["id"] == "Org/chat"
     assert rendered.check == (("/usr/sbin/haproxy", "-c", "-q", "-f", "{folder}/haproxy.cfg"),)
     assert [unit.name for unit in rendered.units] == ["dgxspark-gateway.service"]
-    assert (rendered.packages, rendered.venv) == (("haproxy",), "")
+    assert (haproxy.PACKAGES, rendered.venv) == (("haproxy",), "")
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_vllm_router_repeats_nothing_and_looks_every_second() -> None:
 def test_haproxy_stands_before_and_behind(module: Any) -> None:
     rendered = module.render(described(deployment("chat", "tiny-chat", 2)), "spark1")
     assert [unit.name for unit in rendered.units] == ["dgxspark-gateway.service", "dgxspark-gateway-router.service"]
-    assert rendered.packages == ("haproxy", "python3-venv")
+    assert module.PACKAGES == ("haproxy", "python3-packaging", "python3-venv")
     configuration = text(rendered, "haproxy.cfg")
     assert "127.0.0.1:29491" in configuration
     assert "bind 127.0.0.1:29511" in configuration

@@ -26,7 +26,7 @@ GATEWAY = {
 def fake_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     def render(description: Mapping[str, Any], host: str) -> Rendered:
         files = (File("a.cfg", "one\ntwo @ENGINE_KEY@\n"), File("b.cfg", f"on {host}\n"))
-        return Rendered(files, (Unit("dgxspark-gateway.service", "[Unit]\n"),), (), ())
+        return Rendered(files, (Unit("dgxspark-gateway.service", "[Unit]\n"),), ())
 
     monkeypatch.setitem(gateway_files.PROVIDERS, "fake", SimpleNamespace(render=render))
 
