@@ -144,6 +144,8 @@ def _listeners(description: Mapping[str, Any]) -> list[str]:
                 f"monitor-uri {paths.HEALTH}",
                 f"monitor fail if {{ nbsrv({only(replica)}) eq 0 }} !{{ stopping }}",
                 f"monitor fail if {{ srv_uweight({name}/{replica['name']}) eq 0 }}",
+                # vllm-router asks engines for their load, which would take a place of a request.
+                f"http-request return status 404 unless {{ path -m str {paths.GENERATION_PATHS} }}",
                 # A drained one is up, and a router learns of it with its next check only.
                 f"http-request set-var(txn.first) str({replica['name']}) if {{ nbsrv({only(replica)}) gt 0 }}",
                 f"default_backend {name}",

@@ -142,8 +142,8 @@ def _choices(description: Mapping[str, Any], backends: Mapping[str, str], routed
         if len(deployments) == 1:
             match = ""
         if routed and not description["litellm"]["own_keys"]:
-            known = " ".join(route.path for route in paths.GENERATION)
-            lines.append(f"use_backend {deployment['name']} if !{{ path -m str {known} }} {match}".rstrip())
+            others = f"!{{ path -m str {paths.GENERATION_PATHS} }}"
+            lines.append(f"use_backend {deployment['name']} if {others} {match}".rstrip())
         if match:
             lines.append(f"use_backend {backends[deployment['name']]} if {match}")
     if len(deployments) == 1:

@@ -26,6 +26,7 @@ class Route:
 
 
 GENERATION = (Route("/v1/chat/completions"), Route("/v1/completions"), Route("/v1/embeddings"))
+GENERATION_PATHS = " ".join(route.path for route in GENERATION)
 STORED = (Route(RESPONSES), Route(f"{RESPONSES}/", ("GET", "POST", "DELETE"), prefix=True))
 
 

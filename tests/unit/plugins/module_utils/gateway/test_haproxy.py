@@ -169,6 +169,8 @@ def test_a_router_between_has_haproxy_on_both_sides() -> None:
     assert first[0] == "bind 127.0.0.1:29510"
     assert second[0] == "bind 127.0.0.1:29511"
     assert "monitor-uri /health" in first
+    generation = "/v1/chat/completions /v1/completions /v1/embeddings"
+    assert f"http-request return status 404 unless {{ path -m str {generation} }}" in first
     assert "http-request set-var(txn.first) str(chat-0) if { nbsrv(only_chat-0) gt 0 }" in first
     assert section(text, "frontend deployment_chat")[0] == "bind 127.0.0.1:29560"
 
