@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which points of two sets were measured alike, and the figures of their rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+Point = Mapping[str, Any]
+# A long answer that ends by itself has another length in each run, so its tok/s are not compared.
+RATES = frozenset({"output_tps", "output_tps_steady", "request_rate", "goodput_rate"})
+
+
+def alike(point: Point) -> tuple[Hashable, ...]:
+    """What two points must share to be laid beside each other, their targets apart."""
+    load = point["load"]
+    in_ladder = point["id"].endswith("/ladder")
+    # A share of the knee is another rate in each run.
+    rate = None if load.get("share") else load.get("rate")
+    load_key = (load["model"], load.get("n"), rate, load.get("share"))
+    return (point["case"], point["endpoint"], point["stream"], *load_key, in_ladder)
+
+
+def figures(point: Point, metric: str) -> list[float]:
+    """The figure of each measured round that has one above 0."""
+    return [value for value in by_round(point, metric).values() if value is not None and value > 0]
+
+
+def by_round(point: Point, metric: str) -> dict[int, float | None]:
+    """The figure of each measured round by the round's number."""
+    measured = [one for one in point["rounds"] if not one.get("warmup") and not one.get("skipped")]
+    numbers = [one.get("round", place) for place, one in enumerate(measured)]
+    values = point["stats"].get(metric, {}).get("rounds", [])
+    return dict(zip(numbers, values, strict=False))
+
+
+def natural(cases: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Names of the cases whose answers end by themselves."""
+    return {case["name"] for case in cases if (case.get("output") or {}).get("mode") == "natural"}
