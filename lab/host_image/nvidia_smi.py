@@ -5,7 +5,7 @@
 
 A file OVERRIDES (JSON, field -> value as printed with its unit) changes answers of one host, for tests of bad hardware.
 Two keys of it are no fields: "processes", a list of what --query-compute-apps shows by column, and "failure" with
-"text" and "code", how every call ends.
+"text" and "code", how every call ends. With -l and -lms the file is read for each answer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import datetime
 import json
 import os
 import sys
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,10 @@ def parse(arguments: list[str]) -> dict[str, str]:
         "--query-gpu": "--query-gpu",
         "--query-compute-apps": "--query-compute-apps",
         "--format": "--format",
+        "-l": "-l",
+        "--loop": "-l",
+        "-lms": "-lms",
+        "--loop-ms": "-lms",
     }
     alone = {"-L": "-L", "--list-gpus": "-L", "-rgc": "-rgc", "--reset-gpu-clocks": "-rgc"}
     options: dict[str, str] = {}
@@ -291,16 +296,35 @@ def answer(arguments: list[str]) -> str:
     return table()
 
 
+def interval(arguments: list[str]) -> float | None:
+    """Return seconds between two answers, None for one answer; raises SmiError."""
+    options = parse(arguments)
+    for name, unit in (("-l", 1.0), ("-lms", 0.001)):
+        if name in options:
+            if not options[name].isdigit() or int(options[name]) == 0:
+                raise SmiError(f"Invalid loop interval: {options[name]}\n", 1)
+            return int(options[name]) * unit
+    return None
+
+
 def main(arguments: list[str]) -> int:
-    """Print the answer; return the exit code."""
+    """Print the answer, again and again if that is asked for; return the exit code."""
     try:
-        text = answer(arguments)
+        seconds = interval(arguments)
+        while True:
+            text = answer(arguments)
+            if text:
+                print(text, flush=True)
+            if seconds is None:
+                return 0
+            time.sleep(seconds)
     except SmiError as error:
         print(error)
         return error.code
-    if text:
-        print(text)
-    return 0
+    except (BrokenPipeError, KeyboardInterrupt):
+        # Nobody reads it any more; Python would complain of it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
 
 
 if __name__ == "__main__":

@@ -148,3 +148,39 @@ def test_the_lock_of_the_clock_shows_under_load(lock: str, shown: str, tmp_path:
         nvidia_smi.CLOCK_LOCK.write_text(lock)
     query = ["--query-gpu=clocks.sm,utilization.gpu", "--format=csv,noheader"]
     assert nvidia_smi.answer(query) == f"{shown}, 96 %"
+
+
+@pytest.mark.parametrize("loop", [["-l", "1"], ["--loop=1"], ["-lms", "20"], ["--loop-ms=20"]])
+def test_answers_again_and_again_with_what_its_file_says_then(loop: list[str], tmp_path: Path) -> None:
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps({"utilization.gpu": "7 %"}), encoding="utf-8")
+    query = ["--query-gpu=utilization.gpu,clocks.mem", "--format=csv,noheader,nounits"]
+    command = [sys.executable, "-S", str(HOST_IMAGE / "nvidia_smi.py"), *query, *loop]
+    environment = {**os.environ, "NVIDIA_SMI_OVERRIDES": str(answers)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "7, [N/A]\n"
+        part = tmp_path / "part"
+        part.write_text(json.dumps({"utilization.gpu": "96 %"}), encoding="utf-8")
+        part.replace(answers)
+        assert "96, [N/A]\n" in process.stdout
+        part.write_text(json.dumps({"failure": {"text": "GPU is lost", "code": 15}}), encoding="utf-8")
+        part.replace(answers)
+        assert process.stdout.read().endswith("GPU is lost\n")
+        assert process.wait(30) == 15
+
+
+def test_ends_without_a_word_when_nobody_reads() -> None:
+    command = [sys.executable, "-S", str(HOST_IMAGE / "nvidia_smi.py"), "-L", "-lms", "10"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("interval", ["0", "x", "-1"])
+def test_an_interval_that_is_none(interval: str) -> None:
+    done = smi("-L", "-l", interval)
+    assert (done.returncode, done.stdout) == (1, f"Invalid loop interval: {interval}\n\n")
