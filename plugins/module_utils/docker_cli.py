@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Protocol
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.containers import Container, read
+from ansible_collections.dgxspark.serving.plugins.module_utils.containers import DEPLOYMENT_LABEL, Container, read
 from ansible_collections.dgxspark.serving.plugins.module_utils.images.image import Image, read_images
 
 # Last log lines that are kept.
@@ -42,6 +42,14 @@ class Docker:
         """One container, or None when there is none of this name."""
         return next(iter(self._inspect([name])), None)
 
+    def running(self) -> list[dict[str, Any]]:
+        """Docker's whole description of each container of ours that runs."""
+        rc, out, err = self._run("container", "ls", "--quiet", "--no-trunc", "--filter", f"label={DEPLOYMENT_LABEL}")
+        if rc:
+            self._fail(err)
+        names = out.split()
+        return self._described(names) if names else []
+
     def image(self, name: str) -> Image | None:
         """The image that has this name now, or None."""
         rc, out, err = self._run("image", "inspect", name)
@@ -56,11 +64,15 @@ class Docker:
         return [line for line in (out + err).splitlines() if line.strip()][-lines:]
 
     def _inspect(self, names: list[str]) -> list[Container]:
+        return read(self._described(names))
+
+    def _described(self, names: list[str]) -> list[dict[str, Any]]:
         rc, out, err = self._run("container", "inspect", *names)
         # A container that went away meanwhile is left out of the answer; the others are in it.
         if rc and "No such container" not in err:
             self._fail(err)
-        return read(json.loads(out or "[]"))
+        described: list[dict[str, Any]] = json.loads(out or "[]")
+        return described
 
     def _run(self, *arguments: str) -> tuple[int, str, str]:
         return self.module.run_command([self.command, *arguments])

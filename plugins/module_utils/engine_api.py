@@ -46,6 +46,14 @@ class EngineApi:
         except (KeyError, TypeError):
             return None
 
+    def context(self) -> int | None:
+        """Tokens of the longest context, where the engine says it."""
+        answer = self._get_json("/v1/models")
+        try:
+            return int(answer["data"][0]["max_model_len"])
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+
     def version(self) -> str:
         """The engine's version; empty where it has no such endpoint."""
         answer = self._get_json("/version")

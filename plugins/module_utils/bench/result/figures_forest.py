@@ -1,0 +1,90 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ratios with their confidence intervals and the margin, to be drawn as a forest plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import verdicts
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.figures import Figure
+
+# More lines than this nobody reads in a picture; the table has them all.
+MOST_ROWS = 36
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One line of the plot."""
+
+    label: str
+    ratio: float
+    ends: tuple[float, float] | None
+    verdict: str
+    margin: float | None
+
+
+@dataclass(frozen=True)
+class Forest(Figure):
+    """Ratios around 1."""
+
+    rows: tuple[Ratio, ...]
+    x_label: str
+
+
+def of_comparison(comparison: Mapping[str, Any] | None) -> list[Forest]:
+    """Candidate against baseline."""
+    if not comparison:
+        return []
+    margins = comparison.get("margins") or {}
+    rows = [
+        _ratio(f"{row['case']}, {row['target']}{_users(row['n'])}: {row['metric']}", row, margins)
+        for row in comparison["rows"]
+    ]
+    return _forest("picture-comparison", "comparison", "Against the baseline", rows, "now / before")
+
+
+def of_pairs(pairs: Sequence[Mapping[str, Any]], margins: Mapping[str, Any]) -> list[Forest]:
+    """Targets of one run against each other."""
+    rows = [
+        _ratio(
+            f"{pair['name']}, {pair.get('case', '')}, {verdicts.load_words(pair.get('load'))}: {pair['metric']}",
+            pair,
+            margins,
+        )
+        for pair in pairs
+    ]
+    return _forest("picture-pairs", "pairs", "Pairs within this run", rows, "ratio")
+
+
+def _users(number: Any) -> str:
+    return "" if number is None else f", N={number}"
+
+
+def _ratio(label: str, row: Mapping[str, Any], margins: Mapping[str, Any]) -> Ratio | None:
+    if not row["ratio"] or row["ratio"] <= 0:
+        return None
+    ends = row["ci95"]
+    known = bool(ends) and None not in ends and min(ends) > 0
+    return Ratio(
+        label, row["ratio"], (ends[0], ends[1]) if known else None, row["verdict"], margin_of(margins, row["metric"])
+    )
+
+
+def margin_of(margins: Mapping[str, Any], metric: str) -> float | None:
+    """The margin of a metric as a share; None where it has none."""
+    found = margins.get(metric)
+    return float(found) if isinstance(found, (int, float)) and 0 < found < 1 else None
+
+
+def _forest(identity: str, place: str, title: str, rows: Sequence[Ratio | None], x_label: str) -> list[Forest]:
+    known = [row for row in rows if row is not None]
+    if not known:
+        return []
+    caption = "Dot: ratio; line: 95 % CI; grey: the margin."
+    if len(known) > MOST_ROWS:
+        caption += f" The first {MOST_ROWS} of {len(known)}."
+    return [Forest(identity, place, title, caption, tuple(known[:MOST_ROWS]), x_label)]

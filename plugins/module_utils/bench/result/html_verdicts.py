@@ -1,0 +1,56 @@
+# Copyright: (c) 2026, dgxspark.serving contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sections of the page that judge: findings, comparison, pairs, and the choice of a layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import html_parts, verdicts
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.html_parts import Picture, badge, safe
+
+Result = Mapping[str, Any]
+
+
+def findings(result: Result) -> list[str]:
+    """The worst first."""
+    return html_parts.items([f"{badge(one['severity'])}: {safe(one['text'])}" for one in verdicts.findings(result)])
+
+
+def comparison(result: Result, pictures: Sequence[Picture]) -> list[str]:
+    """The verdict, what differs otherwise, the table and the forest plot; nothing without a baseline."""
+    found = result["comparison"]
+    if not found:
+        return []
+    differences = html_parts.items([safe(said) for said in verdicts.differences(found)])
+    return [
+        f"<p>{safe(verdicts.comparison_line(found))}</p>",
+        *(["<p>The two runs differ in more than what is compared:</p>", *differences] if differences else []),
+        *html_parts.table("Comparison", verdicts.COMPARISON_HEAD, verdicts.comparison_rows(found)),
+        *html_parts.pictures(pictures, "comparison"),
+    ]
+
+
+def pairs(result: Result, pictures: Sequence[Picture]) -> list[str]:
+    """Targets that were measured in turns."""
+    table = html_parts.table("Pairs", verdicts.PAIR_HEAD, verdicts.pair_rows(result["pairs"]))
+    return [*table, *html_parts.pictures(pictures, "pairs")]
+
+
+def decision(result: Result) -> list[str]:
+    """Which layout fits which use, and the rule by which that was said."""
+    found = result["decision"]
+    if not found:
+        return []
+    fits = [
+        f"{safe(fit['use'])}: <b>{safe(verdicts.choice(fit['choice']))}</b>. {safe(fit['why'])}"
+        for fit in found["fits"]
+    ]
+    rule = html_parts.items([safe(sentence) for sentence in found["rule"]])
+    return [
+        *html_parts.items(fits),
+        *html_parts.table("TP=1 twice and TP=2", verdicts.DECISION_HEAD, verdicts.decision_rows(found)),
+        *(["<h3>The rule</h3>", *rule] if rule else []),
+    ]
