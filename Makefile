@@ -11,6 +11,8 @@ ENGINE ?= vllm-cpu
 INVENTORY ?= inventories/lab
 # KEEP=1 leaves the lab of `make demo` up.
 KEEP ?=
+# BACKEND=mp or ray: `make demo` serves on both hosts together (TP=2).
+BACKEND ?=
 SCENARIO ?= default
 # Which engine `make chaos` breaks.
 CHAOS_ENGINE ?= double
@@ -34,13 +36,13 @@ WITH_COLLECTION := PYTHONPATH=.collections
 help: ## List the targets
 	@$(PYTHON) -m tools.make_help Makefile
 	@echo
-	@echo "  Variables: NAME=$(NAME) HOSTS=$(HOSTS) ENGINE=$(ENGINE) SCENARIO=$(SCENARIO) KEEP=1 ARGS='...' PYTHON=$(PYTHON)"
+	@echo "  Variables: NAME=$(NAME) HOSTS=$(HOSTS) ENGINE=$(ENGINE) SCENARIO=$(SCENARIO) BACKEND=mp|ray KEEP=1 ARGS='...' PYTHON=$(PYTHON)"
 
 venv: ## Make the virtual environment (.venv, shared through the cache)
 	@$(PYTHON) -m tools.venv
 
-demo: venv ## Lab of two hosts, deploy-tp1.yml with real vLLM on it, a streamed answer from each host
-	@python -m tools.demo --name $(NAME) --hosts $(HOSTS) --engine $(ENGINE) --inventory $(INVENTORY) $(if $(KEEP),--keep)
+demo: venv ## Lab of two hosts, real vLLM on each behind a gateway (or BACKEND=ray: on both), an answer, the benchmark's report
+	@python -m tools.demo --name $(NAME) --hosts $(HOSTS) --engine $(ENGINE) --inventory $(INVENTORY) $(if $(BACKEND),--backend $(BACKEND)) $(if $(KEEP),--keep)
 
 test: venv ## Every check there is: lint, unit, sanity, docs, tarball, lab and Molecule
 	@$(CHECK) $(ARGS)
@@ -85,6 +87,7 @@ bench: venv ## Measure our own cost: preflight, looking at a model, copies, an u
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_noop $(ARGS)
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_overhead
 	@$(WITH_COLLECTION) python -m benchmarks.supervisor_cost
+	@$(WITH_COLLECTION) python -m benchmarks.sampler_cost
 
 docs: venv ## Write docs/variables.md and the tables of docs/models.md and docs/gateway.md from the code
 	@$(WITH_COLLECTION) python -m tools.variables_doc

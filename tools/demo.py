@@ -1,7 +1,9 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole way on this machine: a lab of two hosts, `deploy-tp1.yml` on it, a streamed answer from each host.
+"""The whole way on this machine: a lab of two hosts, a deployment on it, a streamed answer, and the benchmark's report.
+
+Without --backend each host serves by itself, behind a gateway (`deploy-tp1.yml`); with one both serve together.
 
 The lab goes at the end, also after a failure or Ctrl-C, and so does a Docker Engine that was not there before;
 `--keep` (`make demo KEEP=1`) leaves both.
@@ -10,6 +12,7 @@ The lab goes at the end, also after a failure or Ctrl-C, and so does a Docker En
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -25,8 +28,15 @@ from tools.step_environment import step_environment
 from tools.stop_signals import Stopped, catch_stop_signals, undisturbed
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PLAYBOOK = "deploy-tp1.yml"
-API_PORT = 8000
+# The gateway's port and an engine's own, as the collection chooses them.
+GATEWAY_PORT, API_PORT = 8080, 8000
+# So few and so short that two engines on the cores of a laptop answer them in a minute or two.
+BENCHMARK = {
+    "benchmark_concurrency": [1, 4],
+    "benchmark_rounds": 2,
+    "benchmark_output_tokens": 32,
+    "benchmark_min_seconds": 2,
+}
 QUESTION = "Tell me about two small computers that share one cable."
 ANSWER_TOKENS = 64
 SPEED = "{host}: {tokens} tokens, first after {first:.2f} s, then {speed:.1f} tok/s"
@@ -62,26 +72,29 @@ def speed_line(host: str, answer: Answer) -> str:
     return SPEED.format(host=host, tokens=answer.tokens, first=answer.first_token, speed=answer.tokens_per_second)
 
 
-def show_answers(hosts: Mapping[str, str]) -> None:
-    """Ask every host over its management address and print the tokens as they come; raises DemoError."""
-    for host, address in hosts.items():
-        try:
-            model = served_model(address, API_PORT)
-            headline(f"{host} (http://{address}:{API_PORT}, model {model}): {QUESTION}")
-            answer = ask(
-                address, API_PORT, model, QUESTION, ANSWER_TOKENS, lambda text: print(text, end="", flush=True)
-            )
-        except ChatError as error:
-            raise DemoError(f"{host} at {address}:{API_PORT} gave no answer: {error}.") from error
-        print(f"\n--- {speed_line(host, answer)}", flush=True)
+def playbook_of(backend: str) -> list[str]:
+    """Return what deploys: a playbook and its variables."""
+    return ["deploy-tp2.yml", "-e", f"backend={backend}"] if backend else ["deploy-tp1.yml"]
 
 
-def reminder(inventory: str, name: str, engine: str, kept: bool) -> str:
+def show_answer(host: str, address: str, port: int) -> None:
+    """Ask at the management address of a host and print the tokens as they come; raises DemoError."""
+    try:
+        model = served_model(address, port)
+        headline(f"{host} (http://{address}:{port}, model {model}): {QUESTION}")
+        answer = ask(address, port, model, QUESTION, ANSWER_TOKENS, lambda text: print(text, end="", flush=True))
+    except ChatError as error:
+        raise DemoError(f"{host} at {address}:{port} gave no answer: {error}.") from error
+    print(f"\n--- {speed_line(host, answer)}", flush=True)
+
+
+def reminder(inventory: str, name: str, engine: str, kept: bool, backend: str = "") -> str:
     """Return the commands that do the same by hand, with those for a lab that is still up where it is."""
     by_hand = [
         "source .venv/bin/activate",
-        f"python -m lab up --name {name} --engine {engine} --inventory {inventory}",
-        f"ansible-playbook -i {inventory} {PLAYBOOK}",
+        f"python -m lab up --name {name} --engine {engine} --gateway --inventory {inventory}",
+        f"ansible-playbook -i {inventory} {' '.join(playbook_of(backend))}",
+        f"ansible-playbook -i {inventory} benchmark.yml -e suite=quick",
         f"ansible-playbook -i {inventory} dgxspark.serving.status",
         f"ansible-playbook -i {inventory} dgxspark.serving.stop",
         f"python -m lab down --name {name}",
@@ -98,6 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--hosts", type=int, default=2, help="how many hosts")
     parser.add_argument("--engine", default="vllm-cpu", help="the engine that is loaded into the hosts")
     parser.add_argument("--inventory", default="inventories/lab", help="where the lab's inventory goes")
+    parser.add_argument("--backend", default="", choices=["", "mp", "ray"], help="serve on all hosts together (TP=2)")
     parser.add_argument("--keep", action="store_true", help="leave the lab up")
     options = parser.parse_args(argv)
     began = time.monotonic()
@@ -124,13 +138,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _demonstrate(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Do the demonstration; raises DemoError. Returns the exit code of a good end."""
     size = ["--name", options.name, "--hosts", str(options.hosts)]
-    up = [*LAB, "up", *size, "--engine", options.engine, "--inventory", options.inventory]
-    deploy = ["ansible-playbook", "-i", options.inventory, PLAYBOOK]
-    for command in (up, deploy):
+    up = [*LAB, "up", *size, "--engine", options.engine, "--gateway", "--inventory", options.inventory]
+    play = ["ansible-playbook", "-i", options.inventory]
+    for command in (up, [*play, *playbook_of(options.backend)]):
         headline(shown_command(command))
         run(command, environment)
-    show_answers(read_hosts(CHECKOUT / options.inventory))
-    print(f"\n{reminder(options.inventory, options.name, options.engine, options.keep)}", flush=True)
+    host, address = next(iter(read_hosts(CHECKOUT / options.inventory).items()))
+    show_answer(host, address, API_PORT if options.backend else GATEWAY_PORT)
+    measure = [*play, "benchmark.yml", "-e", "suite=quick", "-e", json.dumps(BENCHMARK)]
+    headline(shown_command(measure))
+    run(measure, environment)
+    print(f"\n{reminder(options.inventory, options.name, options.engine, options.keep, options.backend)}", flush=True)
     return 0
 
 

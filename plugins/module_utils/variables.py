@@ -24,7 +24,7 @@ BACKENDS = ("mp", "ray")
 TRANSPORTS = ("auto", "roce", "socket")
 
 # Names that belong to this collection alone: any unknown one is a mistake.
-OWN_PREFIXES = ("serving_", "fabric_", "fanout_", "replica_", "preflight_", "gateway_")
+OWN_PREFIXES = ("serving_", "fabric_", "fanout_", "replica_", "preflight_", "gateway_", "benchmark_")
 # Names that other collections may use too: only one that looks like ours is a mistake.
 SHARED_PREFIXES = ("image_", "model_", "host_")
 # How alike two names must be to call one a misspelling of the other (0 to 1, as in difflib).

@@ -23,9 +23,9 @@ options:
     type: str
     required: true
   hub:
-    description: The hub that an id belongs to.
+    description: The hub that an id belongs to; V(path) of a folder, as a plan has it.
     type: str
-    choices: [huggingface, modelscope]
+    choices: [huggingface, modelscope, path]
     default: huggingface
   revision:
     description:
@@ -212,7 +212,7 @@ def main() -> None:
             "model": {"type": "str", "required": True},
             "hub": {
                 "type": "str",
-                "choices": [reference.HUGGING_FACE, reference.MODEL_SCOPE],
+                "choices": [reference.HUGGING_FACE, reference.MODEL_SCOPE, reference.PATH],
                 "default": reference.HUGGING_FACE,
             },
             "revision": {"type": "str", "default": ""},

@@ -162,6 +162,7 @@ class EngineCore:
         while self._waiting and len(self._running) < self._most_running:
             generation = self._waiting.popleft()
             self._metrics.prompt_tokens += generation.prompt_tokens
+            self._metrics.queue.observe(time.monotonic() - generation.began)
             self._running.append(generation)
         self._count()
 

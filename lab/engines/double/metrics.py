@@ -45,6 +45,7 @@ class Metrics:
         self.prompt_tokens = 0
         self.generation_tokens = 0
         self.finished = dict.fromkeys(FINISHED, 0)
+        self.queue = Histogram()
         self.first_token = Histogram()
         self.between_tokens = Histogram()
         self.whole_request = Histogram()
@@ -58,6 +59,9 @@ class Metrics:
             ("gauge", "num_requests_waiting", self.waiting),
             ("gauge", "kv_cache_usage_perc", 0),
             ("counter", "num_preemptions_total", 0),
+            # It keeps no prefix.
+            ("counter", "prefix_cache_queries_total", self.prompt_tokens),
+            ("counter", "prefix_cache_hits_total", 0),
             ("counter", "prompt_tokens_total", self.prompt_tokens),
             ("counter", "generation_tokens_total", self.generation_tokens),
         ):
@@ -66,6 +70,7 @@ class Metrics:
         for reason, count in self.finished.items():
             lines.append(f'vllm:request_success_total{{{labels},finished_reason="{reason}"}} {count}.0')
         for name, histogram in (
+            ("request_queue_time_seconds", self.queue),
             ("time_to_first_token_seconds", self.first_token),
             ("inter_token_latency_seconds", self.between_tokens),
             ("e2e_request_latency_seconds", self.whole_request),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from tools.chat_stream import Answer
-from tools.demo import reminder, shown_command, speed_line
+from tools.demo import playbook_of, reminder, shown_command, speed_line
 from tools.inventory_hosts import hosts_of
 
 
@@ -32,6 +32,13 @@ def test_commands_are_shown_as_typed() -> None:
 
 def test_reminder_names_what_can_be_done_next() -> None:
     gone, kept = (reminder("inventories/lab", "demo", "double", kept) for kept in (False, True))
-    assert "python -m lab up --name demo --engine double --inventory inventories/lab" in gone
+    assert "python -m lab up --name demo --engine double --gateway --inventory inventories/lab" in gone
+    assert "ansible-playbook -i inventories/lab benchmark.yml -e suite=quick" in kept
     assert "lab up" not in kept
     assert kept.splitlines()[-1] == "  python -m lab down --name demo"
+
+
+def test_a_backend_serves_on_all_hosts_together() -> None:
+    assert playbook_of("") == ["deploy-tp1.yml"]
+    assert playbook_of("ray") == ["deploy-tp2.yml", "-e", "backend=ray"]
+    assert "deploy-tp2.yml -e backend=ray" in reminder("inventories/lab", "demo", "double", False, "ray")

@@ -129,7 +129,8 @@ def test_metrics_count_tokens_with_the_model_name(engine: Any) -> None:
     engine.chat(max_tokens=9)
     assert value("generation_tokens_total") == before + 9
     assert value("num_requests_running") == value("num_requests_waiting") == 0
-    assert value("prompt_tokens_total") > 0
+    assert value("prompt_tokens_total") == value("prefix_cache_queries_total") > value("prefix_cache_hits_total") == 0
+    assert value("request_queue_time_seconds_count") > 0
 
 
 def test_unknown_model(engine: Any) -> None:

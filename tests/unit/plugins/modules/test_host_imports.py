@@ -18,6 +18,9 @@ MODULES = Path(replica_change.__file__).parent
 MODULES_PACKAGE = replica_change.__package__
 UTILS = "ansible_collections.dgxspark.serving.plugins.module_utils"
 ON_HOSTS = [
+    "benchmark",
+    "benchmark_info",
+    "benchmark_sampler",
     "engine_key",
     "evidence_info",
     "fabric_link",

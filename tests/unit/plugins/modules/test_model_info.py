@@ -36,6 +36,7 @@ def call(monkeypatch: pytest.MonkeyPatch, **params: Any) -> dict[str, Any]:
     def made(argument_spec: dict[str, dict[str, Any]], supports_check_mode: bool) -> FakeModule:
         assert supports_check_mode
         assert set(params) <= set(argument_spec)
+        assert params.get("hub", "huggingface") in argument_spec["hub"]["choices"]
         return FolderModule({name: option.get("default") for name, option in argument_spec.items()} | params)
 
     monkeypatch.setattr(model_info, "AnsibleModule", made)
@@ -54,7 +55,9 @@ def test_a_model_by_id(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_the_size_is_the_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = folder(tmp_path)
-    result = call(monkeypatch, model=str(path))
+    # As a plan says it.
+    result = call(monkeypatch, model=str(path), hub="path")
+    assert result["hub"] == "path"
     assert result["size"] == sum(file.stat().st_size for file in path.iterdir())
 
 
