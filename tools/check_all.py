@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tools.idle_time import idle_line, read_cpu_times
 from tools.lab_state import LabState, clean_up_commands, lab_state
 from tools.lanes import Kind
 from tools.runner import Result, Runner, log_name, table
@@ -82,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     with_labs = any(step.kind is not Kind.STATIC for step in steps)
     before = lab_state() if with_labs else None
+    times = read_cpu_times()
     exit_code = 0
     catch_stop_signals()
     with own_control_folder() as sockets:
@@ -97,6 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with undisturbed():
                 if before is not None:
                     results.append(clean_up(before, environment))
+    say(idle_line(times, read_cpu_times()))
     print(f"\n{table(results)}", flush=True)
     return exit_code or int(not all(result.passed for result in results))
 

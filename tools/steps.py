@@ -22,6 +22,8 @@ LAB_LIMIT = 3600
 PLUGIN_TESTS = "tests/unit/plugins"
 # Moves gigabytes, which stalls what is timed beside it.
 DISK = {"lab test copies"}
+# Short ones that want the same two hosts: one lab, and one start of pytest. The last prepares the hosts.
+TOGETHER = ("engine_double", "fabric_test", "preflight")
 # About how many seconds the long ones take beside others.
 LONG = {
     "chaos": 1000,
@@ -29,14 +31,16 @@ LONG = {
     "molecule gateway": 450,
     "gateway behaviour": 400,
     "lab test copies": 400,
+    "lab test engine_double, fabric_test, preflight": 400,
     "lab test gateway": 300,
     "molecule image": 300,
     "molecule model": 300,
-    "lab test preflight": 240,
+    "lab test benchmark": 300,
     "lab test hosts": 220,
     "molecule host": 200,
     "molecule rollback": 180,
     "molecule fabric": 180,
+    "benchmark client": 60,
 }
 
 
@@ -77,13 +81,15 @@ def molecule_steps(checkout: Path) -> list[Step]:
 
 
 def lab_test_steps(checkout: Path) -> list[Step]:
-    """Return one step, with a lab of its own, for each file of `tests/lab`."""
+    """Return one step, with a lab of its own, for each file of `tests/lab`; those of TOGETHER share theirs."""
+    words = [path.stem.removeprefix("test_") for path in sorted(checkout.glob("tests/lab/test_*.py"))]
+    together = [word for word in TOGETHER if word in words]
     steps = []
-    for path in sorted(checkout.glob("tests/lab/test_*.py")):
-        word = path.stem.removeprefix("test_")
-        environment = ("env", f"DGXSPARK_TEST_LAB=test-{word.replace('_', '-')}")
-        command = (*environment, PYTHON, "-m", "pytest", str(path.relative_to(checkout)))
-        steps.append(Step(f"lab test {word}", command, Kind.LAB, LAB_LIMIT))
+    for group in [*([word] for word in words if word not in together), *([together] if together else [])]:
+        environment = ("env", f"DGXSPARK_TEST_LAB=test-{group[0].replace('_', '-')}")
+        files = (f"tests/lab/test_{word}.py" for word in group)
+        command = (*environment, PYTHON, "-m", "pytest", *files)
+        steps.append(Step(f"lab test {', '.join(group)}", command, Kind.LAB, LAB_LIMIT))
     return steps
 
 
@@ -92,9 +98,10 @@ def lab_steps(checkout: Path) -> list[Step]:
     # Real gateways before engines that are made up, all on loopback: as a lab, it waits for seconds to pass.
     behaviour = Step("gateway behaviour", (PYTHON, "-m", "pytest", "tests/gateway"), Kind.LAB)
     chaos = Step("chaos", (PYTHON, "-m", "pytest", "tests/chaos"), Kind.LAB, LAB_LIMIT)
+    client = Step("benchmark client", (PYTHON, "-m", "pytest", "tests/bench"), Kind.LAB)
     steps = [
         replace(step, kind=Kind.ALONE if step.name in DISK else step.kind, seconds=LONG.get(step.name, step.seconds))
-        for step in (chaos, behaviour, *lab_test_steps(checkout), *molecule_steps(checkout))
+        for step in (chaos, behaviour, client, *lab_test_steps(checkout), *molecule_steps(checkout))
     ]
     return [engine_step(), *in_order(steps)]
 

@@ -80,10 +80,10 @@ class Measured(Controller):
                 child.wait()
         return new[0]
 
-    def fault(self, name: str, **parameters: Any) -> None:
+    def fault(self, fault: str, **parameters: Any) -> None:
         """Set a fault of both engines."""
         for host in HOSTS:
-            self._control(host, ["-X", "POST", "-d", json.dumps(parameters), f"{CONTROL}/{name}"])
+            self._control(host, ["-X", "POST", "-d", json.dumps(parameters), f"{CONTROL}/{fault}"])
 
     def mend(self) -> None:
         for host in HOSTS:

@@ -16,9 +16,11 @@ from tools.steps import (
     ENGINE_STEP,
     LONG,
     PLUGIN_TESTS,
+    TOGETHER,
     all_steps,
     chosen_steps,
     lab_steps,
+    lab_test_steps,
     molecule_steps,
     scenario_kind,
     static_steps,
@@ -56,7 +58,7 @@ def test_the_engine_comes_before_every_lab(tmp_path: Path) -> None:
     lab_test(tmp_path, "playbooks", "pass\n")
     names = [step.name for step in lab_steps(tmp_path)]
     long = ["chaos", "lab test playbooks", "gateway behaviour"]
-    assert names == [ENGINE_STEP, *long, "lab test fast", "molecule default"]
+    assert names == [ENGINE_STEP, *long, "lab test fast", "molecule default", "benchmark client"]
     assert lab_steps(tmp_path)[0].kind is Kind.ALONE
 
 
@@ -69,6 +71,28 @@ def test_what_moves_gigabytes_is_beside_no_lab() -> None:
 
 def test_what_is_known_to_be_long_is_there() -> None:
     assert set(LONG) <= {step.name for step in lab_steps(CHECKOUT)}
+
+
+def test_short_lab_tests_share_a_lab_and_every_file_is_run_once() -> None:
+    files = [word for step in lab_test_steps(CHECKOUT) for word in step.argv if word.startswith("tests/lab/")]
+    assert sorted(files) == sorted(f"tests/lab/{path.name}" for path in (CHECKOUT / "tests/lab").glob("test_*.py"))
+    (shared,) = [step for step in lab_test_steps(CHECKOUT) if "," in step.name]
+    assert shared.name == "lab test " + ", ".join(TOGETHER)
+    assert shared.argv[-3:] == tuple(f"tests/lab/test_{word}.py" for word in TOGETHER)
+    # A word of the command line still finds each of them.
+    for word in TOGETHER:
+        assert shared.name in {step.name for step in chosen_steps(all_steps(CHECKOUT), [word])}
+
+
+def test_what_prepares_the_hosts_is_the_last_of_its_lab() -> None:
+    # In `make lab-test`, which takes the files by name, too.
+    assert TOGETHER[-1] == "preflight"
+    assert max(path.name for path in (CHECKOUT / "tests/lab").glob("test_*.py")) == "test_preflight.py"
+
+
+def test_labs_do_not_share_a_name() -> None:
+    names = [step.argv[1] for step in lab_test_steps(CHECKOUT)]
+    assert len(names) == len(set(names))
 
 
 def test_the_gateways_wait_beside_labs() -> None:
