@@ -18,6 +18,14 @@ from lab.names import HostPlan
 GROUP = "sparks"
 # Docker's data of the hosts lies on the machine's own disk, which is smaller than a Spark's.
 SMALL_DISK = {"preflight_disk_warn": 1, "preflight_disk_fail": 1}
+# Engines and client share the machine's cores: every suite ends in minutes, and figures mean nothing.
+SMALL_BENCHMARK = {
+    "benchmark_prompt_tokens": 256,
+    "benchmark_output_tokens": 32,
+    "benchmark_min_seconds": 1,
+    "benchmark_rounds": 2,
+    "benchmark_client_lag": {"p99_ms": 50, "share": 10},
+}
 HEADER = "# Written by `python -m lab up`, replaced by the next one. Lab: "
 
 
@@ -55,6 +63,7 @@ def hosts_document(
         "ansible_ssh_common_args": ssh_arguments(known_hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
         **SMALL_DISK,
+        **SMALL_BENCHMARK,
     }
     if not gateway:
         common["gateway_enabled"] = False

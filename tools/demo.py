@@ -12,7 +12,6 @@ The lab goes at the end, also after a failure or Ctrl-C, and so does a Docker En
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -30,13 +29,6 @@ from tools.stop_signals import Stopped, catch_stop_signals, undisturbed
 CHECKOUT = Path(__file__).resolve().parent.parent
 # The gateway's port and an engine's own, as the collection chooses them.
 GATEWAY_PORT, API_PORT = 8080, 8000
-# So few and so short that two engines on the cores of a laptop answer them in a minute or two.
-BENCHMARK = {
-    "benchmark_concurrency": [1, 4],
-    "benchmark_rounds": 2,
-    "benchmark_output_tokens": 32,
-    "benchmark_min_seconds": 2,
-}
 QUESTION = "Tell me about two small computers that share one cable."
 ANSWER_TOKENS = 64
 SPEED = "{host}: {tokens} tokens, first after {first:.2f} s, then {speed:.1f} tok/s"
@@ -145,7 +137,7 @@ def _demonstrate(options: argparse.Namespace, environment: Mapping[str, str]) ->
         run(command, environment)
     host, address = next(iter(read_hosts(CHECKOUT / options.inventory).items()))
     show_answer(host, address, API_PORT if options.backend else GATEWAY_PORT)
-    measure = [*play, "benchmark.yml", "-e", "suite=quick", "-e", json.dumps(BENCHMARK)]
+    measure = [*play, "benchmark.yml", "-e", "suite=quick"]
     headline(shown_command(measure))
     run(measure, environment)
     print(f"\n{reminder(options.inventory, options.name, options.engine, options.keep, options.backend)}", flush=True)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every row of a host, a network, Docker or Ansible has its test, and the table of README.md tells the truth."""
+"""Every row of a host, a network, Docker, Ansible or the benchmark has its test, and README.md's table is true."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ D01 D02 D04 D06 D07 D08 D10 D11
 N01 N02 N03 N04 N06 N08 N09 N10 N11 N14 N16 N17 N18 N20
 U01 U02 U05 U06 U08 U10
 A01 A02 A03 A05 A07 A09 A10 A12 A13 A14 A16 A18
+B01 B03 B05 B06 B08 B09 B11 B12 B14
 """.split()
 TABLE = re.findall(r"^\| ([A-Z]\d\d) \|.*`(tests/\S+\.py)::(\w+)` \|$", (HERE / "README.md").read_text("utf-8"), re.M)
 

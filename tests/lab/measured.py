@@ -26,7 +26,7 @@ SMALL: dict[str, Any] = {
     "benchmark_output_tokens": 16,
     "benchmark_min_seconds": 0,
     "benchmark_pictures": False,
-    # Hosts and client share two cores, with other tests: its stamps are late, and what is looked at here are not figures.
+    # Hosts and client share two cores with other tests: its stamps are late, and no figure is looked at here.
     "benchmark_client_lag": {"p99_ms": 10000, "share": 1000},
 }
 LIMIT = 240.0  # seconds

@@ -36,6 +36,7 @@ def test_hosts_and_fabric_links() -> None:
     assert sparks["vars"]["ansible_user"] == "nvidia"
     assert sparks["vars"]["ansible_python_interpreter"] == "/usr/bin/python3"
     assert sparks["vars"]["preflight_disk_warn"] == sparks["vars"]["preflight_disk_fail"] == 1
+    assert sparks["vars"]["benchmark_output_tokens"] == 32
 
 
 def test_there_is_no_gateway_unless_a_lab_wants_one() -> None:

@@ -52,7 +52,7 @@ DEFINITIONS = (
     ),
     (
         "prefill tok/s (prefill_tps)",
-        "Prompt tokens / TTFT, with one user and prompts that no cache held.",
+        "Prompt tokens that no cache held / TTFT, with one user and new prompts.",
     ),
     (
         "tokens",
