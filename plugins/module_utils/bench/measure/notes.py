@@ -14,27 +14,15 @@ Point = Mapping[str, Any]
 
 
 def findings_of_points(points: Sequence[Point]) -> list[dict[str, str]]:
-    """Gateways that hold streams back, chunks of several tokens, and tokens that nobody counted."""
+    """Chunks of several tokens, and tokens that nobody counted."""
     found = []
     for point in points:
-        found += [*_buffered(point), *_not_counted(point)]
+        found += _not_counted(point)
     return [*found, *_several_a_chunk(points)]
 
 
 def _finding(code: str, severity: str, text: str) -> dict[str, str]:
     return {"code": code, "severity": severity, "text": text}
-
-
-def _buffered(point: Point) -> list[dict[str, str]]:
-    if point["streaming"] != "buffered":
-        return []
-    share = point["summary"]["merged_share"]["value"]
-    text = (
-        f"{point['id']}: the gateway buffers the stream: {share:.0%} of the gaps between its events are below 1 ms, so "
-        "times of first and further tokens say when it let go of them, not when the engine made them. Turn its "
-        "buffering off."
-    )
-    return [_finding("buffered", "warning", text)]
 
 
 def _not_counted(point: Point) -> list[dict[str, str]]:

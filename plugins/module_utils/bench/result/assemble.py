@@ -78,6 +78,7 @@ def _run(found: Found) -> dict[str, Any]:
         "started": _utc(min(begun for begun, _end in times)) if times else None,
         "ended": _utc(max(end for _begun, end in times)) if times else None,
         "seed": run.get("seed"),
+        "proxy": order.get("proxy") or "",
         "argv_digest": _digest(order),
         "interrupted": not wanted <= {one["id"] for one in found.rounds},
     }

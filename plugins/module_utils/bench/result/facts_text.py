@@ -14,7 +14,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numb
 def run_line(result: Mapping[str, Any]) -> str:
     """When, what and with which version."""
     run, tool = result["run"], result["tool"]
-    label = f" \u201c{run['label']}\u201d" if run["label"] else ""
+    label = f' "{run["label"]}"' if run["label"] else ""
     end = f" to {run['ended']}" if run["ended"] else ""
     said = f"Suite {run['suite']}{label}, {run['started'] or NOT_KNOWN}{end}, {tool['name']} {tool['version']}."
     origin = tool.get("imported_from")
@@ -95,6 +95,13 @@ def host_line(env: Mapping[str, Any]) -> str:
         *nics,
     ]
     return ", ".join(part for part in parts if part) or NOT_KNOWN
+
+
+def target_line(target: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    """Where a target is, and which way there (field fault B11)."""
+    # What was read from another tool's file does not say.
+    way = "" if "proxy" not in run else f"by proxy {run['proxy']}" if run["proxy"] else "no proxy"
+    return ", ".join(filter(None, (target.get("url"), target["via"], way)))
 
 
 def case_line(case: Mapping[str, Any]) -> str:

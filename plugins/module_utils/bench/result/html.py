@@ -137,7 +137,7 @@ def _provenance(result: Result) -> list[str]:
             for host, env in sorted(result["hosts"].items())
         ]
         + [
-            f"target <b>{safe(one['name'])}</b>: {safe(one.get('url', ''))}, {safe(one['via'])}"
+            f"target <b>{safe(one['name'])}</b>: {safe(facts_text.target_line(one, result['run']))}"
             for one in result["targets"]
         ]
     )

@@ -133,6 +133,10 @@ def _measured(result: Mapping[str, Any]) -> list[str]:
     lines += [
         f"- host {_plain(host)}: {_plain(facts_text.host_line(env))}" for host, env in sorted(result["hosts"].items())
     ]
+    lines += [
+        f"- target {_plain(one['name'])}: {_plain(facts_text.target_line(one, result['run']))}"
+        for one in result["targets"]
+    ]
     lines += [f"- case {_plain(case['name'])}: {_plain(facts_text.case_line(case))}" for case in result["cases"]]
     return lines
 

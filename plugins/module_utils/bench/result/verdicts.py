@@ -42,7 +42,7 @@ def comparison_line(comparison: Mapping[str, Any]) -> str:
     """The verdict in one sentence."""
     rows = comparison["rows"]
     baseline = comparison.get("baseline") or {}
-    label = f" \u201c{baseline['label']}\u201d" if baseline.get("label") else ""
+    label = f' "{baseline["label"]}"' if baseline.get("label") else ""
     named = f"{baseline.get('run id') or NOT_KNOWN}{label}"
     counts = {
         word: sum(row["verdict"] == word for row in rows)

@@ -158,9 +158,8 @@ def test_fault_17_a_gateway_that_buffers_is_named() -> None:
     burst = round_of(1, record(gaps_ms=[0.1] * 6 + [20.0] * 4))
     found = point(burst)
     assert (found["streaming"], found["valid"]) == ("buffered", True)
-    (finding,) = findings_of_points([found])
-    assert (finding["code"], finding["severity"]) == ("buffered", "warning")
-    assert "60% of the gaps" in finding["text"]
+    # The report names it once a gateway, beside the share without it: judge/findings_rounds.py.
+    assert findings_of_points([found]) == []
     (direct,) = points_of([burst], {"targets": [{**TARGET, "via": "direct"}]})
     assert direct["streaming"] == "as it comes"
     assert point(round_of(1, record(gaps_ms=[])))["streaming"] is None
@@ -181,3 +180,9 @@ def test_the_source_of_tokens_is_of_all_requests() -> None:
 def test_without_an_order_targets_and_cases_are_not_known() -> None:
     (found,) = points_of([round_of(1, server=HITS)])
     assert (found["via"], found["deployment"], found["valid"]) == ("", "", True)
+
+
+def test_one_answer_in_one_piece_does_not_make_the_speed_of_a_round() -> None:
+    slow = [record(tpot_ms=20.0) for _one in range(4)]
+    found = point(round_of(1, *slow, record(tpot_ms=0.001)))
+    assert found["stats"]["decode_tps"]["median"] == pytest.approx(50, rel=0.01)

@@ -223,3 +223,12 @@ def test_another_tools_figures_are_said_to_be_its_own() -> None:
 )
 def test_a_deployment_in_words(facts: dict[str, Any], words: str) -> None:
     assert facts_text.deployment_line(facts) == words
+
+
+def test_b11_the_way_to_a_target_is_said() -> None:
+    target = {"name": "gateway", "url": "http://spark1:8080", "via": "gateway"}
+    assert facts_text.target_line(target, {"proxy": ""}) == "http://spark1:8080, gateway, no proxy"
+    assert facts_text.target_line(target, {"proxy": "http://p:3128"}) == (
+        "http://spark1:8080, gateway, by proxy http://p:3128"
+    )
+    assert facts_text.target_line(target, {}) == "http://spark1:8080, gateway"
