@@ -118,6 +118,7 @@ def _strip(canvas: Any, figure: Strip, colours: Colours) -> None:
 
 def _forest(canvas: Any, figure: Forest, colours: Colours) -> None:
     axes = canvas.subplots()
+    least, most = figure.span
     for number, row in enumerate(figure.rows):
         y = len(figure.rows) - 1 - number
         if row.margin is not None:
@@ -125,7 +126,11 @@ def _forest(canvas: Any, figure: Forest, colours: Colours) -> None:
             axes.fill_betweenx([y - 0.2, y + 0.2], left, right, color=colours.named("rule"), alpha=0.55, linewidth=0)
         colour = colours.named(_VERDICTS.get(row.verdict, "even"))
         if row.ends is not None:
-            axes.plot(row.ends, [y, y], color=colour, linewidth=1.8, solid_capstyle="butt")
+            ends = [max(row.ends[0], least), min(row.ends[1], most)]
+            axes.plot(ends, [y, y], color=colour, linewidth=1.8, solid_capstyle="butt")
+            for end, shown, arrow in zip(row.ends, ends, "<>", strict=True):
+                if end != shown:
+                    axes.plot([shown], [y], color=colour, marker=arrow, markersize=5.5)
         axes.plot([row.ratio], [y], color=colour, marker="o", markersize=5.5)
         # The label stands above its line: beside the axes it would leave no room on a telephone.
         label = _short(f"{row.label}: {row.verdict}")

@@ -75,8 +75,8 @@ def _choice(points: Iterable[Point], case: str, users: int, via: str) -> Point |
 
 
 def _preference(point: Point) -> tuple[bool, bool, bool, str]:
-    ladder = matching.alike(point)[-1]
-    return (not point["valid"], point["endpoint"] != "chat", bool(ladder), point["load"]["model"] + point["target"])
+    ladder = matching.tag_of(point) == "ladder"
+    return (not point["valid"], point["endpoint"] != "chat", ladder, point["load"]["model"] + point["target"])
 
 
 def cases_of(sides: Sides) -> list[str]:

@@ -16,11 +16,19 @@ RATES = frozenset({"output_tps", "output_tps_steady", "request_rate", "goodput_r
 def alike(point: Point) -> tuple[Hashable, ...]:
     """What two points must share to be laid beside each other, their targets apart."""
     load = point["load"]
-    in_ladder = point["id"].endswith("/ladder")
     # A share of the knee is another rate in each run.
     rate = None if load.get("share") else load.get("rate")
     load_key = (load["model"], load.get("n"), rate, load.get("share"))
-    return (point["case"], point["endpoint"], point["stream"], *load_key, in_ladder)
+    return (point["case"], point["endpoint"], point["stream"], *load_key, tag_of(point))
+
+
+def tag_of(point: Point) -> str:
+    """What a point is part of, such as a ladder; points of one load that differ in it were measured apart.
+
+    >>> tag_of({"id": "short-en/chat/gateway/n4/ladder"}), tag_of({"id": "short-en/chat/gateway/n4"})
+    ('ladder', '')
+    """
+    return " ".join(str(point["id"]).split("/")[4:])
 
 
 def figures(point: Point, metric: str) -> list[float]:

@@ -66,7 +66,7 @@ def _row(point: Mapping[str, Any], everything: Sequence[Mapping[str, Any]]) -> t
     part, median, scalar = headline.part, headline.median, headline.scalar
     return (
         headline.words(headline.target_of(point, everything)),
-        Cell(headline.load_of(point)),
+        Cell(headline.tagged_load(point)),
         part(point, "e2el_ms", "n"),
         Cell(str(len(measured(point)))),
         *(part(point, "ttft_ms", name) for name in ("p50", "p90", "p95", "p99")),

@@ -34,6 +34,12 @@ class Forest(Figure):
     rows: tuple[Ratio, ...]
     x_label: str
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """What is drawn of the axis: an interval that goes further is cut, for it would hide all others."""
+        ratios = [row.ratio for row in self.rows]
+        return min(0.5, *ratios) / 1.25, max(2.0, *ratios) * 1.25
+
 
 def of_comparison(comparison: Mapping[str, Any] | None) -> list[Forest]:
     """Candidate against baseline."""
@@ -84,7 +90,7 @@ def _forest(identity: str, place: str, title: str, rows: Sequence[Ratio | None],
     known = [row for row in rows if row is not None]
     if not known:
         return []
-    caption = "Dot: ratio; line: 95 % CI; grey: the margin."
+    caption = "Dot: ratio; line: 95 % CI, with an arrow where it goes further; grey: the margin."
     if len(known) > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {len(known)}."
     return [Forest(identity, place, title, caption, tuple(known[:MOST_ROWS]), x_label)]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.matching import tag_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numbers import (
     NOT_KNOWN,
     figure,
@@ -54,7 +55,7 @@ def rows(points: Sequence[Mapping[str, Any]]) -> list[tuple[Cell, ...]]:
         (
             words(case_of(point)),
             words(target_of(point, points)),
-            Cell(load_of(point)),
+            Cell(tagged_load(point)),
             part(point, "ttft_ms", "p50"),
             part(point, "ttft_ms", "p95"),
             median(point, "tpot_ms"),
@@ -93,6 +94,12 @@ def load_of(point: Mapping[str, Any]) -> str:
         rate = load.get("rate")
         return f"{figure(rate)}/s" if rate is not None else f"{share(load.get('share'))} of the knee"
     return f"{load['n']} in series" if load["model"] == "series" else str(load["n"])
+
+
+def tagged_load(point: Mapping[str, Any]) -> str:
+    """The load, and what the point is part of: ``4 (ladder)``."""
+    tag = tag_of(point)
+    return f"{load_of(point)} ({tag})" if tag and point["load"]["model"] == "closed" else load_of(point)
 
 
 def part(point: Mapping[str, Any], metric: str, name: str) -> Cell:
