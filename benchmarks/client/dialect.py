@@ -41,7 +41,6 @@ HALF = 32
 # for a model that has lost its mind.
 WORDS = (" the", " way", " one")
 CHARACTERS = ("\u5b57", "\u6c49", "\u8bed")
-NOTHING: Mapping[str, Any] = {}
 ERROR = {"error": {"message": "mock failure", "type": "InternalServerError", "param": None, "code": 500}}
 
 
@@ -113,10 +112,10 @@ class Dialect:
         kind = "chat.completion.chunk" if self.chat else "text_completion"
         return {"id": "cmpl-mock", "object": kind, "created": 1700000000, "model": MODEL}
 
-    def _choice(self, field: str, text: str, finish: str | None, usage: Mapping[str, Any] = NOTHING) -> bytes:
+    def _choice(self, field: str, text: str, finish: str | None, usage: Mapping[str, Any] | None = None) -> bytes:
         said: dict[str, Any] = {"delta": {field: text} if text else {}} if self.chat else {"text": text}
         choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
-        return json.dumps({**self._envelope(), "choices": [choice], **usage}, ensure_ascii=False).encode()
+        return json.dumps({**self._envelope(), "choices": [choice], **(usage or {})}, ensure_ascii=False).encode()
 
     def _event(self, field: str, text: str) -> bytes:
         return self._written(self._choice(field, text, None))

@@ -14,7 +14,7 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 LINES = (CHECKOUT / "tests/bench/README.md").read_text("utf-8").splitlines()
 ENTRY = re.compile(r"\| (B\d{1,2}) \| [^|]+ \| `(tests/\S+\.py)::(test_\w+)` \|")
-TABLE = [match.groups() for line in LINES if (match := ENTRY.fullmatch(line))]
+TABLE = [match.groups() for match in map(ENTRY.fullmatch, LINES) if match]
 ROWS = [f"B{number}" for number in range(1, 22)]
 
 

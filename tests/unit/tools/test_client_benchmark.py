@@ -37,7 +37,7 @@ def body(data: bytes) -> bytes:
     """The body of a response in chunks."""
     found = b""
     while data:
-        size, _, data = data.partition(b"\r\n")
+        size, _line, data = data.partition(b"\r\n")
         length = int(size, 16)
         found, data = found + data[:length], data[length + 2 :]
     return found

@@ -21,7 +21,7 @@ def run(src: str, dest: Path, check_mode: bool = False, **arguments: Any) -> dic
     given = {"src": src, "dest": str(dest), "pictures": False, **arguments}
     task = MagicMock(args=given, check_mode=check_mode, async_val=0)
     make = benchmark_import.ActionModule
-    found: dict[str, Any] = make(task, *(MagicMock() for _ in range(5))).run(task_vars={})
+    found: dict[str, Any] = make(task, *(MagicMock() for _argument in range(5))).run(task_vars={})
     return found
 
 
