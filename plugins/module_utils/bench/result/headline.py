@@ -99,7 +99,9 @@ def load_of(point: Mapping[str, Any]) -> str:
 def tagged_load(point: Mapping[str, Any]) -> str:
     """The load, and what the point is part of: ``4 (ladder)``."""
     tag = tag_of(point)
-    return f"{load_of(point)} ({tag})" if tag and point["load"]["model"] == "closed" else load_of(point)
+    # That it was not streamed stands with the case, and that requests came at random with the load.
+    told = not point.get("stream", True) or point["load"]["model"] != "closed"
+    return f"{load_of(point)} ({tag})" if tag and not told else load_of(point)
 
 
 def part(point: Mapping[str, Any], metric: str, name: str) -> Cell:
