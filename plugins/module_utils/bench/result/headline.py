@@ -84,7 +84,9 @@ def case_of(point: Mapping[str, Any]) -> str:
 def target_of(point: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str:
     """The target, with its deployment where the report has several."""
     several = len({one.get("deployment") for one in points}) > 1
-    return f"{point['target']} of {point['deployment']}" if several else str(point["target"])
+    target = str(point["target"])
+    named = target.startswith(f"{point['deployment']}: ")  # as those of blocks are
+    return f"{target} of {point['deployment']}" if several and not named else target
 
 
 def load_of(point: Mapping[str, Any]) -> str:
