@@ -20,6 +20,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.body import body_of, path_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import Played, play
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.target import Target
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import priority
 from benchmarks.client.percentiles import HALF, TAIL, percentile
 
 ENDPOINT = "chat"
@@ -83,6 +84,7 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    priority.come_first()  # as the module does
     load = {"model": "closed", "n": options.users, "requests": options.requests, "min_s": 0.0}
     target = Target("mock", options.url)
     wanted = asks(options.model, options.tokens, options.words, continuous_usage=options.continuous_usage)

@@ -153,7 +153,7 @@ class Connection(asyncio.Protocol):
             engine.counts["running"] += 1
             Stream(self.transport, words, row, lambda: self.ended(tokens)).begin()
         else:
-            wait = float(wishes.get("ttft", 0.01)) + float(wishes.get("itl", 0.002)) * (tokens - 1)
+            wait = float(wishes.get("ttft", 0.004)) + float(wishes.get("itl", 0.001)) * (tokens - 1)
             asyncio.get_running_loop().call_later(wait, self.later, words, row)
 
     def later(self, words: Words, row: dict[str, Any]) -> None:

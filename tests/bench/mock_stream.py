@@ -23,12 +23,12 @@ class Stream:
         self.transport, self.words, self.row, self.ended = transport, words, row, ended
         wishes = words.wishes
         self.several = int(wishes.get("per_chunk", 1))
-        self.itl = float(wishes.get("itl", 0.002)) * self.several
+        self.itl = float(wishes.get("itl", 0.001)) * self.several
         self.cut = wishes.get("cut", "")
         self.chunked = wishes.get("framing", "chunked") == "chunked"
         self.sent = 0
         self.loop = asyncio.get_running_loop()
-        self.first_at = row["received"] + float(wishes.get("ttft", 0.01))
+        self.first_at = row["received"] + float(wishes.get("ttft", 0.004))
         if wishes.get("batch"):
             # All streams of a batching engine get their token in the same step.
             self.first_at = (int(self.first_at / self.itl) + 1) * self.itl

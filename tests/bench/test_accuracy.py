@@ -8,13 +8,21 @@ What a busy machine does to the client only adds error: of some tries one must h
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+import os
 import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import Played
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.run_queue import RunQueue
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.target import Target
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.threads import play_threads, self_test
 from tests.bench.truth import LIMITS, Mock, asks_of
@@ -47,7 +55,7 @@ def test_figures_are_true(mock: Mock, users: int, batch: bool) -> None:
     found = []
     for _try in range(TRIES):
         mock.reset()
-        played = mock.play({"ttft": 0.2, "itl": 0.02, "batch": batch}, n=users, requests=users, tokens=40)
+        played = mock.play({"ttft": 0.2, "itl": 0.02, "batch": batch}, n=users, requests=users, tokens=28)
         assert [one["error"] for one in played.records] == [None] * users
         found.append(errors(played, mock.sent()))
         if found[-1][0] < 0.05 and found[-1][1] < 0.01 and found[-1][2] < 0.03:
@@ -65,6 +73,40 @@ def test_a_client_that_is_held_up_says_so(mock: Mock) -> None:
     played = mock.play({"itl": 0.005}, n=8, requests=8, tokens=60, over=work)
     valid, reasons = played.valid(5.0)
     assert (valid, len(reasons)) == (False, 1)
+
+
+@contextlib.contextmanager
+def hog(cpu: int) -> Iterator[None]:
+    """Something else that wants all of one processor."""
+    program = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint(flush=True)\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield
+        finally:
+            process.kill()
+
+
+def starve(cpu: int) -> None:
+    """Have this process take what others leave of that processor."""
+    os.sched_setaffinity(0, {cpu})
+    os.nice(19)
+
+
+def starved_round(url: str) -> tuple[bool, list[str], dict[str, Any]]:
+    played = Mock(int(url.rpartition(":")[2])).play({"itl": 0.01}, n=4, requests=4, tokens=60)
+    return (*played.valid(10.0), played.client["lag_ms"])
+
+
+@pytest.mark.skipif(not RunQueue().known, reason="the kernel keeps no account of waits for a processor")
+def test_a_client_that_gets_no_processor_says_so(mock: Mock) -> None:
+    """B13: epoll slept, and what woke us came while we stood in the queue behind somebody else."""
+    cpu = max(os.sched_getaffinity(0))
+    fork = multiprocessing.get_context("fork")
+    with hog(cpu), ProcessPoolExecutor(1, fork, initializer=starve, initargs=(cpu,)) as pool:
+        valid, reasons, lag = pool.submit(starved_round, mock.url).result(timeout=60)
+    assert (valid, len(reasons)) == (False, 1), lag
 
 
 def test_two_ways_agree(mock: Mock) -> None:

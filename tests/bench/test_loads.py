@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import shelf
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask import Ask
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.body import body_of, path_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import play
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reply import Reply
 from tests.bench.truth import LIMITS, Mock
 
 
@@ -130,9 +132,30 @@ def test_conversations(mock: Mock, users: int) -> None:
     assert sorted(len(row["body"]["messages"]) for row in mock.book()["requests"]) == sorted([1, 3, 5] * users)
 
 
+@pytest.mark.parametrize("framing", ["chunked", "close"])
+def test_long_answers_are_put_aside_while_they_come(mock: Mock, monkeypatch: pytest.MonkeyPatch, framing: str) -> None:
+    monkeypatch.setattr(shelf, "UNDER_WAY", 0)
+    monkeypatch.setattr(shelf, "LEAST_PART", 300)
+    put_part, parts = shelf.Shelf.put_part, []
+
+    def counted(self: shelf.Shelf, reply: Reply) -> None:
+        parts.append(reply.ask.id)
+        put_part(self, reply)
+
+    monkeypatch.setattr(shelf.Shelf, "put_part", counted)
+    wishes = {"itl": 0.001, "framing": framing, "text": " Wörter"}
+    played = mock.play(wishes, n=8, requests=16, tokens=40, keep_text=True)
+    assert [one["error"] for one in played.records] == [None] * 16
+    assert {one["text"] for one in played.records} == {" Wörter" * 40}
+    assert set(parts) == set(range(16))
+    assert len(parts) >= 10 * 16
+    assert {len(one["gaps_ms"]) for one in played.records} == {39}
+    assert all(gap >= 0.0 for one in played.records for gap in one["gaps_ms"])
+
+
 def test_more_users_than_one_process_can_serve(mock: Mock) -> None:
     """Two processes, one clock: the records are those of one round."""
-    played = mock.play({"itl": 0.05, "ttft": 1.0}, n=300, requests=420, tokens=4)
+    played = mock.play({"itl": 0.05, "ttft": 0.6}, n=300, requests=420, tokens=4)
     assert sorted(one["id"] for one in played.records) == list(range(420))
     assert {one["user"] for one in played.records} == set(range(300))
     assert [one["error"] for one in played.records] == [None] * 420

@@ -281,13 +281,15 @@ def test_all_targets_are_looked_at_before_any_load(shared: Engine, kept: Kept, t
 def test_a_target_that_dies_is_left_out_and_the_others_go_on(shared: Engine, kept: Kept) -> None:
     mortal = Engine()
     targets = [target("gateway", shared.url), target("main-0", mortal.url)]
-    rounds = [spec(f"{number:04}", load=CLOSED, target=name) for number, name in enumerate(
+    # Each user asks once: after a refused connection they pause.
+    load = {**CLOSED, "n": 6}
+    rounds = [spec(f"{number:04}", load=load, target=name) for number, name in enumerate(
         ["main-0", "gateway", "main-0", "main-0", "main-0", "main-0", "gateway"])]  # fmt: skip
     document = wanted(shared.url, *rounds, targets=targets)
 
     class Killing(Told):
         def tell(self, _done: int, _total: int, text: str) -> None:
-            if text.startswith("round 3 of 7, short.en N=2 main-0"):
+            if text.startswith("round 3 of 7, short.en N=6 main-0"):
                 mortal.end()
             super().tell(_done, _total, text)
 
@@ -417,7 +419,7 @@ def test_the_module_works_in_the_background_and_gives_each_round_once(
 def test_a_run_that_is_killed_keeps_its_rounds_and_goes_on(
     shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = {**CLOSED, "min_s": 1.0}
+    load = {**CLOSED, "min_s": 0.5}
     document = wanted(shared.url, *[spec(f"000{number}", load=load) for number in range(4)])
     module = Module(monkeypatch)
     module.call("start", order=document)

@@ -75,6 +75,8 @@ def _of_choices(value: Mapping[str, Any]) -> Delta:
 
 def _take(found: Delta, fields: Mapping[str, Any]) -> None:
     """Take the texts of a choice, or of the delta or message in it."""
+    if _TEXTS.isdisjoint(fields):
+        return
     for name, part in fields.items():
         if name not in _TEXTS:
             continue

@@ -5,9 +5,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.head import MOST_BYTES, Head, HeadError
 
 _END = b"\r\n\r\n"
+
+
+def _whole_chunk(data: bytes) -> bytes:
+    """The body of exactly one chunk, which is what a piece of a stream nearly always is; empty when it is not."""
+    digits, _end, rest = data.partition(b"\r\n")
+    if not rest.endswith(b"\r\n") or not digits.isalnum():
+        return b""
+    try:
+        size = int(digits, 16)
+    except ValueError:
+        return b""
+    return rest[:-2] if size == len(rest) - 2 else b""
 
 
 class Chunks:
@@ -23,6 +37,10 @@ class Chunks:
 
     def feed(self, data: bytes) -> bytes:
         """Return what of the body came with this piece; sizes that are none are a `HeadError`."""
+        if self._left == -1 and not self._rest:
+            whole = _whole_chunk(data)
+            if whole:
+                return whole
         if self._rest:
             data, self._rest = self._rest + data, b""
         body = []
@@ -137,6 +155,7 @@ class Ending:
         self.raw = bytearray() if raw is None else raw
         self._seen = 0
         self._body = False
+        self._in_chunks = False
 
     @property
     def begun(self) -> bool:
@@ -146,8 +165,7 @@ class Ending:
     def reached(self, data: bytes) -> bool:
         """Take the next piece; say whether the reply is complete with it."""
         self.raw += data
-        head = self.framing.head
-        if head is not None and head.chunked and len(data) >= 4 and data[-4:] != _END:
+        if self._in_chunks and len(data) >= 4 and not data.endswith(_END):
             return False
         return self._look()
 
@@ -155,9 +173,18 @@ class Ending:
         """Look at all that was not looked at before."""
         data = bytes(memoryview(self.raw)[self._seen :])
         self._seen = len(self.raw)
-        if self.framing.feed(data):
+        framing = self.framing
+        if framing.feed(data):
             self._body = True
-        return self.framing.ended
+        self._in_chunks = framing.head is not None and framing.head.chunked
+        return framing.ended
+
+    def let_go(self, empty: Callable[[], None]) -> bool:
+        """Look at all that came, then let ``empty`` clear `raw` if it can; say whether the reply is complete."""
+        ended = self._look()
+        empty()
+        self._seen = len(self.raw)
+        return ended
 
     def closed(self) -> bool:
         """The connection ended; say whether the reply is complete."""

@@ -20,6 +20,7 @@ class Head:
     """Status and headers (names in lower case) of a reply.
 
     :ivar length: bytes of the body where that is said, else None
+    :ivar content_type: of the body, without its parameters
     :ivar closes: the server closes the connection afterwards
     """
 
@@ -36,14 +37,11 @@ class Head:
         self.length = int(length) if length.isdigit() and not self.chunked else None
         if self.status in (204, 304):
             self.chunked, self.length = False, 0
+        kind = self.headers.get(b"content-type", b"").partition(b";")[0]
+        self.content_type = kind.strip().lower().decode("latin-1")
         said = self.headers.get(b"connection", b"").lower()
         old = words[0] == b"HTTP/1.0" and said != b"keep-alive"
         self.closes = old or said == b"close" or (self.length is None and not self.chunked)
-
-    @property
-    def content_type(self) -> str:
-        """Type of the body without its parameters."""
-        return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
 
 
 def request_head(

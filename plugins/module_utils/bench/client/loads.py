@@ -64,6 +64,11 @@ class Load:
             self.shelf.put(reply)
         self.go_on(reply, link)
 
+    def long(self, reply: Reply) -> None:
+        """Put aside what a reply has got so far."""
+        if self.shelf is not None:
+            self.shelf.put_part(reply)
+
     def go_on(self, reply: Reply, link: Link | None) -> None:
         """Do what follows the end of a request."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop: many connections, one thread, stamps straight after the read. An edge.
+"""The loop: many connections, one thread, stamps of the wake that brought what came. An edge.
 
 Nothing is parsed while it runs but the framing of HTTP, and the collector of garbage is off: both would make stamps
 late. A wake reads all ready sockets first and looks at what they brought afterwards.
@@ -11,29 +11,30 @@ from __future__ import annotations
 
 import heapq
 import select
+import sys
 import time
 from collections.abc import Callable
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask import Limits
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.framing import Ending
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.head import HeadError, request_head
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import NO_SLEEP_S, Lag
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.head import HeadError
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import MERGING_S, Lag, tokens_in
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.link import OPEN, PIECE, Door, Link
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.opening import open_ahead
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.overdue import (
+    overdue,
+    overdue_words,
+    shortest,
+)
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.owner import Nobody, Owner
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reply import Reply
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.wakes import Wakes
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.writing import write, write_on
 
 # How often time-outs are looked for and the owner is asked whether to go on, in seconds.
 SWEEP_S = 0.1
 # How often a wait ends by its own time, so that its lateness can be seen.
 WAIT_S = 0.05
-_LIMITS = {
-    failures.TIMEOUT_CONNECT: "connect_s",
-    failures.TIMEOUT_TTFT: "ttft_s",
-    failures.TIMEOUT_IDLE: "idle_s",
-    failures.TIMEOUT_TOTAL: "total_s",
-}
 # A kept connection that closes so soon after a request without a word was closed before the request came.
 STALE_S = 0.1
 
@@ -45,21 +46,27 @@ class Loop:
     :ivar clock: the stamp that is the zero of all times
     :ivar in_flight: requests under way
     :ivar opened: connections that were opened
+    :ivar long: bytes from which on a reply under way is shown to the owner
     """
 
     def __init__(self, door: Door, limits: Limits) -> None:
         self.door, self.limits = door, limits
         self.owner: Owner = Nobody()
         self.clock = time.perf_counter()
-        self.lag = Lag()
         self.in_flight = 0
         self.opened = 0
+        self.long = sys.maxsize
         self.epoll = select.epoll()
+        self._wakes = Wakes(self.epoll)
         self._links: dict[int, Link] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = 0
-        shortest = min(limits.connect_s, limits.ttft_s, limits.idle_s, limits.total_s)
-        self._sweep_s = max(0.01, min(SWEEP_S, shortest / 5))
+        self._sweep_s = max(0.01, min(SWEEP_S, shortest(limits) / 5))
+
+    @property
+    def lag(self) -> Lag:
+        """How late the stamps are."""
+        return self._wakes.lag
 
     def now(self) -> float:
         """Seconds since the start."""
@@ -83,7 +90,7 @@ class Loop:
         self.in_flight += 1
         reply.t_write = self.now()
         if link is not None and link.fd >= 0:
-            self._write(link, reply)
+            write(self.door, link, reply, self.clock)
             return
         try:
             link = self.door.open(self.epoll, reply)
@@ -93,23 +100,6 @@ class Loop:
             self.at(reply.t_write, lambda: self._end(reply, None, error.kind, error.message))
             return
         self._links[link.fd] = link
-
-    def _write(self, link: Link, reply: Reply) -> None:
-        ask = reply.ask
-        accept = "text/event-stream" if ask.stream else "application/json"
-        head = request_head(self.door.target, self.door.place, ask.path, len(ask.body), accept=accept)
-        link.reply, link.ending, link.out = reply, Ending(reply.raw), memoryview(head + ask.body)
-        self._write_on(link, reply)
-
-    def _write_on(self, link: Link, reply: Reply) -> None:
-        try:
-            stamp = link.write()
-        except OSError:
-            # The server has closed its side; what it said before stands in the way to here and is read first.
-            link.out = None
-            return
-        if stamp is not None:
-            reply.t_write = link.last = stamp - self.clock
 
     def open_spare(self) -> bool:
         """Begin a connection for later; say whether that went well so far."""
@@ -122,10 +112,10 @@ class Loop:
 
     def run(self, going: Callable[[], bool]) -> None:
         """Go on until ``going`` says that all is done, or the owner that it is enough."""
-        owner = self.owner
-        perf, poll, lag = time.perf_counter, self.epoll.poll, self.lag
+        owner, wakes, perf = self.owner, self._wakes, time.perf_counter
         sweep_at = tick_at = 0.0
-        tick, wake = min(WAIT_S, self._sweep_s), perf()
+        tick = min(WAIT_S, self._sweep_s)
+        wakes.begin()
         while going():
             since = perf() - self.clock
             if since >= sweep_at:
@@ -135,17 +125,10 @@ class Loop:
                     return
             if tick_at <= since:
                 tick_at = since + tick
-            wait = self._wait(since, tick_at)
-            before = perf()
-            # A little less than whole milliseconds: binary fractions must not make it one more.
-            ready = poll(wait - 1e-7 if wait > 0.0 else 0.0)
-            last, wake = wake, perf()
+            ready, wake = wakes.wait(self._wait(since, tick_at))
             if ready:
-                count = self._receive(ready, wake)
-                lag.wake(0.0 if wake - before > NO_SLEEP_S else wake - last, count)
+                self._receive(ready, wake - self.clock)
             else:
-                if wait > 0.0:
-                    lag.waited(wake - before - wait)
                 owner.idle()
             self._due(wake - self.clock)
 
@@ -161,13 +144,13 @@ class Loop:
         while timers and timers[0][0] <= since:
             heapq.heappop(timers)[2]()
 
-    def _receive(self, ready: list[tuple[int, int]], wake: float) -> int:
-        """Read all ready connections, then look at what came; give the number of pieces.
+    def _receive(self, ready: list[tuple[int, int]], stamp: float) -> None:
+        """Read all ready connections, then look at what came.
 
         The stamp is that of the wake: all that it brings had come by then, and a stamp after each read would only add
         the time that the reads before it took.
         """
-        links, stamp = self._links, wake - self.clock
+        links, late = self._links, self._wakes.late
         got: list[tuple[Link, bytes]] = []
         for fd, mask in ready:
             link = links.get(fd)
@@ -187,12 +170,12 @@ class Loop:
                 got.append((link, piece))
         for link, piece in got:
             self._take(link, stamp, piece)
-        return len(got)
+        self.lag.wake(late, len(got) if late < MERGING_S else tokens_in(piece for _link, piece in got))
 
     def _slow(self, link: Link, mask: int, got: list[tuple[Link, bytes]]) -> None:
         """A connection that is encrypted, or of which epoll says more than that it can be read."""
         if mask & select.EPOLLOUT and link.reply is not None and link.out is not None:
-            self._write_on(link, link.reply)
+            write_on(link, link.reply, self.clock)
             if link.out is None:
                 self.epoll.modify(link.fd, select.EPOLLIN)
         if mask & ~select.EPOLLOUT:
@@ -223,7 +206,7 @@ class Loop:
             self.owner.opened(link)
         else:
             reply.connect_s = link.took
-            self._write(link, reply)
+            write(self.door, link, reply, self.clock)
 
     def _take(self, link: Link, stamp: float, piece: bytes) -> None:
         """Take what a connection brought."""
@@ -241,7 +224,10 @@ class Loop:
         reply.lengths.append(len(piece))
         link.last = stamp
         try:
-            if link.ending.reached(piece):
+            ended = link.ending.reached(piece)
+            if not ended and len(reply.raw) > self.long:
+                ended = link.ending.let_go(lambda: self.owner.long(reply))
+            if ended:
                 self._ended(link, reply, stamp)
         except HeadError:
             # The reader says what is wrong with it.
@@ -260,7 +246,7 @@ class Loop:
     def _closed(self, link: Link, reply: Reply, stamp: float) -> None:
         """The server closed the connection with a request under way."""
         self._drop(link)
-        if link.used and not reply.raw and stamp - reply.t_write < STALE_S and not reply.again:
+        if link.used and not reply.lengths and stamp - reply.t_write < STALE_S and not reply.again:
             reply.again = True
             self.in_flight -= 1
             self.send(reply, None)
@@ -273,7 +259,7 @@ class Loop:
             head = link.ending.framing.head
             reply.status = head.status if head else None
             self._end(reply, None)
-        elif reply.raw:
+        elif reply.lengths:
             self._end(
                 reply, None, failures.TRUNCATED, "the server closed the connection before the answer was complete"
             )
@@ -293,27 +279,14 @@ class Loop:
     def _sweep(self, now: float) -> None:
         """End the requests that took too long."""
         for link in list(self._links.values()):
-            kind = self._late(link, now)
+            kind = overdue(link, self.limits, now, self.clock)
             if kind:
                 reply = link.reply
                 self._drop(link)
                 if reply is None:
                     self.owner.opened(None)
                 else:
-                    self._end(reply, None, kind, failures.waited(kind, getattr(self.limits, _LIMITS[kind])))
-
-    def _late(self, link: Link, now: float) -> str:
-        """Kind of the time-out that a connection has run into; empty when it has not."""
-        limits, reply = self.limits, link.reply
-        if link.state is not OPEN:
-            return failures.TIMEOUT_CONNECT if now + self.clock - link.began > limits.connect_s else ""
-        if reply is None:
-            return ""
-        if now - reply.t_write > limits.total_s:
-            return failures.TIMEOUT_TOTAL
-        if not link.ending.begun:
-            return failures.TIMEOUT_TTFT if now - reply.t_write > limits.ttft_s else ""
-        return failures.TIMEOUT_IDLE if now - link.last > limits.idle_s else ""
+                    self._end(reply, None, kind, overdue_words(kind, self.limits))
 
     def stop(self) -> None:
         """End what is under way as aborted, and close all."""
@@ -322,6 +295,7 @@ class Loop:
             self._drop(link)
             if reply is not None:
                 self._end(reply, None, failures.ABORTED, "the round was ended while the request was under way")
+        self._wakes.close()
         self.epoll.close()
 
     def _give_back(self, reply: Reply, link: Link | None) -> None:

@@ -17,6 +17,9 @@ class Owner(Protocol):
     def ended(self, reply: Reply, link: Link | None) -> None:
         """A request has ended; the connection is given back, None when it is gone."""
 
+    def long(self, reply: Reply) -> None:
+        """A reply under way has got long: its bytes are not needed any more."""
+
     def opened(self, link: Link | None) -> None:
         """A connection for later is open; None when it could not be opened."""
 
@@ -32,6 +35,9 @@ class Nobody:
 
     def ended(self, reply: Reply, link: Link | None) -> None:
         """Forget it."""
+
+    def long(self, reply: Reply) -> None:
+        """Let it have them."""
 
     def opened(self, link: Link | None) -> None:
         """Forget it."""

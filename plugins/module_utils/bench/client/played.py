@@ -21,7 +21,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.load
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.loop import Loop
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reading import read
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reply import Reply
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.shelf import Shelf
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.shelf import Shelf, part_for
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.supply import Supply
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.target import Target, resolve
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.usage import cpu_seconds, rss_mb
@@ -176,7 +176,9 @@ def _loop(
     supply = Supply(asks, 0 if on_answer else max(int(load.get("n") or 1), 8))
     work = (Open if load["model"] == "open" else Closed)(loop, supply, load)
     work.on_progress, work.over = wishes.on_progress, wishes.over
-    if on_answer is not None:
+    if on_answer is None:
+        loop.long = part_for(int(load.get("n") or 64))
+    else:
         work.on_reply = lambda reply: on_answer(reply.ask, _answer(reply))
     with Shelf() as shelf:
         work.shelf = shelf
@@ -190,7 +192,8 @@ def _run(loop: Loop, work: Closed | Open, start: Callable[[], float]) -> float:
     collecting = gc.isenabled()
     try:
         work.prepare()
-        gc.collect()
+        # The young ones only: to look at all that a process has ever made takes longer than a short round does.
+        gc.collect(1)
         gc.disable()
         loop.clock = start()
         began = time.time()

@@ -17,6 +17,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.sse 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.tally import Tally
 
 STREAM = "text/event-stream"
+# Straight to the decoder: json.loads would first look at each event for UTF-16 and UTF-32, which no stream has.
+_decode = json.JSONDecoder().decode
 
 
 def read(reply: Reply, *, keep_text: bool = False, secret: str = "", sample: bool = False) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def _read_events(reply: Reply, events: list[Event], stamp: float, tally: Tally, 
 
 def _read_event(reply: Reply, event: Event, stamp: float, tally: Tally) -> None:
     try:
-        value = json.loads(event.data)
+        value = _decode(event.data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         kind = failures.STREAM_ERROR if event.name == b"error" else failures.BAD_JSON
         tally.fail(kind, f"an event is no JSON: {_said(event.data)}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask import Ask
 
 
-@dataclass
+@dataclass(slots=True)
 class Reply:
     """One request and all that came of it; times are seconds on the round's clock.
 

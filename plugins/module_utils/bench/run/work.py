@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.background.work i
     Progress,
     WorkFailed,
 )
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import ladder, sequence, words
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import ladder, priority, sequence, words
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.doors import Door, doors
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.fit import Fit
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import Kept, NotKept
@@ -24,9 +23,6 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.look im
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.round import play_round, skipped
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.tokens import fit_case
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
-
-# The client needs little of a processor, but at once: who waits for one stamps late.
-NICE = -5
 
 
 class Run:
@@ -53,8 +49,7 @@ class Run:
         :raises WorkFailed: the order or a target is not as it has to be
         :returns: numbers of ``played`` and ``skipped_rounds``, and the ``failure`` that ended it early, if any
         """
-        with contextlib.suppress(OSError):
-            os.nice(NICE)
+        priority.come_first()
         todo = self._begin()
         failure = ""
         try:

@@ -22,6 +22,10 @@ def chunks(*parts: bytes, trailer: bytes = b"") -> bytes:
     return b"".join(b"%X;ext=1\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n" + trailer + b"\r\n"
 
 
+def plain(*parts: bytes) -> bytes:
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (*parts, b""))
+
+
 def cut(data: bytes, seed: int) -> list[bytes]:
     dice = random.Random(seed)
     cuts = sorted(dice.sample(range(1, len(data)), min(seed, len(data) - 1)))
@@ -30,6 +34,7 @@ def cut(data: bytes, seed: int) -> list[bytes]:
 
 REPLIES = [
     pytest.param(CHUNKED + chunks(*TRICKY), b"".join(TRICKY), id="chunked"),
+    pytest.param(CHUNKED + plain(*TRICKY), b"".join(TRICKY), id="chunked-as-servers-do"),
     pytest.param(CHUNKED + chunks(b"a", trailer=b"X-Sum: 0\r\n"), b"a", id="trailer"),
     pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n" + CHUNKED + chunks(b"a"), b"a", id="100-continue"),
     pytest.param(
@@ -50,6 +55,35 @@ def test_any_rechunking_ends_at_the_same_byte(reply: bytes, body: bytes, seed: i
     assert reached == [False] * (len(pieces) - 1) + [True]
     assert b"".join(framing.feed(piece) for piece in pieces) == body
     assert framing.ended
+
+
+@pytest.mark.parametrize("parts", [TRICKY, [b"a" * 10, b"10\r\n" + b"b" * 16 + b"\r\n", b"\r\n"]])
+def test_chunks_that_come_one_by_one_or_in_pairs(parts: list[bytes]) -> None:
+    """A piece that is one chunk is taken at once; what looks like one inside another is not."""
+    for size in (1, 2, 3):
+        framing = Framing()
+        framing.feed(CHUNKED)
+        pieces = [plain(*parts[at : at + size])[:-5] for at in range(0, len(parts), size)]
+        assert [framing.feed(piece) for piece in pieces] == [
+            b"".join(parts[at : at + size]) for at in range(0, len(parts), size)
+        ]
+        assert not framing.ended
+        assert framing.feed(b"0\r\n\r\n") == b""
+        assert framing.ended
+
+
+@pytest.mark.parametrize("room", [True, False], ids=["emptied", "kept"])
+@pytest.mark.parametrize(("reply", "body"), REPLIES)
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_let_go_of_does_not_move_the_end(reply: bytes, body: bytes, seed: int, room: bool) -> None:
+    """Bytes that were put aside, or for which there was no room elsewhere, are not looked at again."""
+    ending = Ending()
+    for number, piece in enumerate(cut(reply, seed)[:-1]):
+        assert not ending.reached(piece)
+        if number % 2:
+            assert not ending.let_go(ending.raw.clear if room else lambda: None)
+    assert ending.reached(cut(reply, seed)[-1])
+    assert ending.begun or not body
 
 
 def test_a_body_until_the_connection_closes() -> None:

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.in_flight import concurrency, steady
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import Lag, validity
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import (
+    Lag,
+    late_by,
+    tokens_in,
+    validity,
+)
 
 
 def test_each_stamp_counts_and_the_worse_of_both_measures_is_told() -> None:
@@ -20,6 +25,36 @@ def test_each_stamp_counts_and_the_worse_of_both_measures_is_told() -> None:
     for late in (0.001, 0.001, -0.5):
         lag.waited(late)
     assert lag.summary() == {"p50": 1.0, "p99": 4.0, "max": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("slept", "since_last", "queued", "late"),
+    [
+        pytest.param(0.015, 0.020, 0.0, 0.0, id="slept-and-ran-at-once"),
+        pytest.param(0.380, 0.385, 0.360, 0.360, id="slept-and-stood-in-a-queue"),
+        pytest.param(0.000005, 0.004, 0.0, 0.004, id="was-busy"),
+        pytest.param(0.000005, 0.004, 0.001, 0.004, id="was-busy-and-lost-the-processor-meanwhile"),
+    ],
+)
+def test_how_late_a_wake_is(slept: float, since_last: float, queued: float, late: float) -> None:
+    """B13: a processor that we did not get makes a stamp late even though epoll slept."""
+    assert late_by(slept, since_last, queued) == late
+
+
+def test_b13_whole_answers_in_one_late_wake_weigh_as_their_tokens() -> None:
+    """B13: one wake of a thousand, but 128 tokens of each of 8 answers: the round is not to be believed."""
+    answer = b"data: {}\n\n" * 128
+    lag = Lag()
+    for _token in range(1000):
+        lag.wake(0.0001, 8)
+    assert validity(lag.summary(), 20.0) == (True, [])
+    lag.wake(0.360, tokens_in([answer] * 8))
+    assert validity(lag.summary(), 20.0)[0] is False
+
+
+def test_tokens_of_pieces() -> None:
+    assert tokens_in([]) == 0
+    assert tokens_in([b"data: {}\n\ndata: {}\n\n", b"data: [", b""]) == 4
 
 
 def test_one_late_wait_does_not_speak_for_a_hundred() -> None:
