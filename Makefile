@@ -80,7 +80,7 @@ lab-down: venv ## Take a lab down (NAME)
 lab-status: venv ## Show a lab (NAME)
 	@python -m lab status --name $(NAME)
 
-bench: venv ## Measure our own cost: preflight, looking at a model, copies, an unchanged deployment, a first one beside bare `docker run`, the supervisor
+bench: venv ## Measure our own cost: preflight, looking at a model, copies, an unchanged deployment, a first one beside bare `docker run`, the supervisor, the sampler; how often the verdict is right
 	@$(WITH_COLLECTION) python -m benchmarks.preflight $(ARGS)
 	@$(WITH_COLLECTION) python -m benchmarks.model_info
 	@$(WITH_COLLECTION) python -m benchmarks.fanout
@@ -88,6 +88,7 @@ bench: venv ## Measure our own cost: preflight, looking at a model, copies, an u
 	@$(WITH_COLLECTION) python -m benchmarks.deploy_overhead
 	@$(WITH_COLLECTION) python -m benchmarks.supervisor_cost
 	@$(WITH_COLLECTION) python -m benchmarks.sampler_cost
+	@$(WITH_COLLECTION) python -m benchmarks.verdict
 
 docs: venv ## Write docs/variables.md and the tables of docs/models.md and docs/gateway.md from the code
 	@$(WITH_COLLECTION) python -m tools.variables_doc

@@ -40,10 +40,16 @@ STARTS_WITHIN = 180.0
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """A real vLLM with the tiny dense model, as long as it is needed; its address."""
+    """A real vLLM with the tiny dense model, as long as it is needed; its address.
+
+    The clients get the last processor and the server all others: a client of several threads would take from the
+    server what it then measures.
+    """
+    *its, ours = processors = sorted(os.sched_getaffinity(0))
     settings = {name: value for name, value in ENVIRONMENT.items() if name != "PATH"}
     command = [*tools.program(tools.VLLM), "serve", tokenizer(), f"--served-model-name={DENSE}", "--enforce-eager"]
     command += ["--host=127.0.0.1", f"--port={PORT}", "--max-model-len=2048", "--max-num-seqs=16"]
+    os.sched_setaffinity(0, its or processors)
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -53,6 +59,7 @@ def served(folder: Path) -> Iterator[str]:
             stderr=log,
             start_new_session=True,
         )
+    os.sched_setaffinity(0, {ours})
     try:
         wait_until_answers(PORT, within=STARTS_WITHIN)
         yield f"http://127.0.0.1:{PORT}"
@@ -60,6 +67,7 @@ def served(folder: Path) -> Iterator[str]:
         # With the process of its engine.
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
+        os.sched_setaffinity(0, processors)
 
 
 def ask_all(rows: Sequence[Contender], job: Job, rounds: int) -> dict[str, list[Figures]]:
