@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask import Ask, Limits
@@ -31,9 +31,6 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.work
     share_of,
     work_apart,
 )
-
-if TYPE_CHECKING:
-    Asks = Iterator[Ask] | Callable[[int], Ask | None]
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class _Wishes:
 def play(
     target: Target,
     load: Mapping[str, Any],
-    asks: Asks,
+    asks: Iterator[Ask] | Callable[[int], Ask | None],
     limits: Limits,
     *,
     on_progress: Progress | None = None,
@@ -139,7 +136,7 @@ def play(
 def _parts(
     door: Door,
     load: Mapping[str, Any],
-    asks: Asks,
+    asks: Iterator[Ask] | Callable[[int], Ask | None],
     limits: Limits,
     wishes: _Wishes,
 ) -> list[_Part]:
@@ -165,7 +162,7 @@ def _parts(
 def _loop(
     door: Door,
     load: Mapping[str, Any],
-    asks: Asks,
+    asks: Iterator[Ask] | Callable[[int], Ask | None],
     limits: Limits,
     wishes: _Wishes,
     start: Callable[[], float],
@@ -206,7 +203,7 @@ def _run(loop: Loop, work: Closed | Open, start: Callable[[], float]) -> float:
     return began
 
 
-def _unreached(asks: Asks, requests: int, fault: failures.TargetError) -> _Part:
+def _unreached(asks: Iterator[Ask] | Callable[[int], Ask | None], requests: int, fault: failures.TargetError) -> _Part:
     """The target has no address, or cannot be trusted: no request can be sent at all."""
     supply, replies = Supply(asks, 0), []
     for _number in range(requests):
