@@ -15,6 +15,7 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,8 @@ from lab.debian_files import GATEWAYS, Programs
 from tests.gateway.engines import free_port, listens, wait_until
 from tests.gateway.venvs import FOLDERS
 
+# As the units say it.
+RESTART_SECONDS = 1.0
 START_SECONDS = 60.0
 # Loopback ports of the parts of one gateway among themselves: a test has others.
 _INNER_PORT = re.compile(r"\b29(?:49[0-9]|5[0-9][0-9])\b")
@@ -89,6 +92,9 @@ class Started:
         self.check()
         for unit in self.rendered.units:
             self._start(unit.name, unit.text)
+        self._over = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
         self._await()
 
     def install(self, description: Mapping[str, Any]) -> None:
@@ -142,6 +148,13 @@ class Started:
             command, env=programs().environment(), stdout=self._log, stderr=self._log, cwd=self.run
         )
 
+    def _keep(self) -> None:
+        """Start what has ended, as its unit says: vllm-router ends when it finds no worker within a second."""
+        while not self._over.wait(RESTART_SECONDS):
+            for unit in self.rendered.units:
+                if self.processes[unit.name].poll() is not None:
+                    self._start(unit.name, unit.text)
+
     def _must(self, command: list[str], **environment: str) -> None:
         variables = {**programs().environment(), **environment}
         done = subprocess.run(
@@ -159,7 +172,8 @@ class Started:
     def _await(self) -> None:
         def ready() -> bool:
             for name, process in self.processes.items():
-                assert process.poll() is None, f"{name} ended: {self.log.read_text(encoding='utf-8')[-2000:]}"
+                kept = bool(self.rendered.venv) or process.poll() is None
+                assert kept, f"{name} ended: {self.log.read_text(encoding='utf-8')[-2000:]}"
             # vllm-router listens when one of its workers is there; LiteLLM when it has read its own code.
             router = self.rendered.venv == "litellm" and not listens(int(self._inner(str(local_ports.ROUTER))))
             return listens(self.port) and not router
@@ -188,6 +202,8 @@ class Started:
 
     def stop(self) -> None:
         """End it."""
+        self._over.set()
+        self._keeper.join()
         left = self.pids
         for process in self.processes.values():
             process.terminate()
