@@ -245,7 +245,9 @@ class _Turn:
         left = next((heard.message.rank for heard in self._fresh() if self._has_left(heard)), None)
         if left is not None:
             state.failures, state.restarts, state.not_before = (), 0, 0.0
-            self._regroup(f"rank {left} at {self.spec.peers[left]} was stopped")
+            reason = f"rank {left} at {self.spec.peers[left]} was stopped"
+            state.last_restart = LastRestart(self.seen.now, reason)
+            self._regroup(reason)
         if state.wants_run:
             failure = next(self._group_trouble(), None)
             if failure is not None:
@@ -333,10 +335,12 @@ class _Turn:
             return
         told = heard.message
         if told.epoch > state.epoch:
-            if state.wants_run and told.reason and told.phase != STOPPED:
-                self.actions.append(SaveEvidence("group-failed", told.reason))
-                state.last_restart = LastRestart(self.seen.now, told.reason)
-                state.restarts += 1
+            if state.wants_run:
+                # Rank 0 has a reason, unless it was stopped and its last message was lost.
+                state.last_restart = LastRestart(self.seen.now, told.reason or "rank 0 was started anew")
+                if told.reason and told.phase != STOPPED:
+                    self.actions.append(SaveEvidence("group-failed", told.reason))
+                    state.restarts += 1
             state.epoch, state.failed, state.reason = told.epoch, "", told.reason
             if told.order in (START, SERVE):
                 # It was not stopped in this epoch, so what it may run belongs to another one.

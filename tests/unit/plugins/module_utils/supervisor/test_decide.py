@@ -453,6 +453,8 @@ def test_restarting_a_unit_fast_restarts_the_group(pair: Group, rank: int, told:
     pair.cut = set()
     assert pair.serve() < 15
     assert {"r0 start", "r1 start"} <= set(pair.story)
+    # The other rank can tell later, when the one that was away has forgotten.
+    assert reason(pair, 1 - rank).endswith("was stopped" if told else f"rank {rank} was started anew")
 
 
 def test_restarting_a_unit_of_a_group_that_waits_for_another_host() -> None:
