@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -59,6 +60,12 @@ class Engine:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(f"{self.url}/mock/sent", timeout=10) as response:
             return list(json.load(response)["requests"])
+
+    def ask(self, body: dict[str, Any]) -> None:
+        """Have an answer of it, as somebody who is not the benchmark."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{self.url}/v1/chat/completions", json.dumps(body).encode(), timeout=10) as response:
+            response.read()
 
     def end(self) -> None:
         self.process.kill()
@@ -142,6 +149,7 @@ def test_every_kind_of_load_is_played_and_measured(shared: Engine, kept: Kept) -
     assert measured["concurrency"]["peak"] == 2
     assert measured["summary"]["output_tps"]["value"] > 0
     assert measured["server"]["generation_tokens"] == 6 * 8
+    assert {one["server"]["foreign_tokens"] for one in found.values()} == {0}
     assert measured["client"]["address"] == shared.url.removeprefix("http://")
     assert measured["prompt_fit"]["tokens"] == pytest.approx(300, abs=3)
     # Gauges are looked at in warm-up rounds alone.
@@ -157,6 +165,24 @@ def test_every_kind_of_load_is_played_and_measured(shared: Engine, kept: Kept) -
     assert next(line for line in lines if line.startswith("round 2 of 8")).startswith(
         "round 2 of 8, short.en N=2 gateway, about "
     )
+
+
+def test_what_the_engine_makes_for_somebody_else_is_counted(shared: Engine, kept: Kept) -> None:
+    over = threading.Event()
+
+    def other() -> None:
+        body = {"model": "mock", "messages": [{"role": "user", "content": "me first"}], "max_tokens": 20}
+        while not over.is_set():
+            shared.ask(body)
+
+    user = threading.Thread(target=other)
+    user.start()
+    try:
+        _said, found, _lines = play(wanted(shared.url, spec("0001", load={**CLOSED, "min_s": 1.0})), kept)
+    finally:
+        over.set()
+        user.join()
+    assert found["0001"]["server"]["foreign_tokens"] >= 20
 
 
 def test_no_prompt_begins_like_another(shared: Engine, kept: Kept) -> None:

@@ -32,6 +32,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.val
 
 # A direct stream with so much less of it shows that the gateway makes the bursts.
 DIRECT_LESS = 0.2
+# So much of what an engine makes may be for others: who supervises it asks for a few tokens now and then.
+FOREIGN_SHARE, FOREIGN_TOKENS = 0.02, 64
 # So many reasons are named; more say the same in other figures.
 MOST_REASONS = 3
 DRAFTED, ACCEPTED = ("server", "spec_drafted"), ("server", "spec_accepted")
@@ -44,6 +46,7 @@ def of_rounds(order: Any, rounds: Sequence[Any]) -> list[Finding]:
         *_errors(counted),
         *_invalid(counted),
         *_cold(order, counted),
+        *_foreign(counted),
         *_preempted(counted),
         *_buffers(order, counted),
         *_speculation(counted),
@@ -130,6 +133,31 @@ def _cold(order: Any, rounds: Sequence[Any]) -> list[Finding]:
                     f"up to {100 * max(rates):.1f} % of a round's prompt tokens{behind} in the prefix cache",
                     f"{100 * most:g} % at most in a cold case",
                     "Let nobody else use the server meanwhile, and measure again: this TTFT is that of a cache.",
+                )
+            )
+    return found
+
+
+def _foreign(rounds: Sequence[Any]) -> list[Finding]:
+    """Somebody else at the engines, another benchmark for example."""
+    found = []
+    for target, played in _grouped(rounds, _target).items():
+        known = [
+            (foreign, made)
+            for one in played
+            if (foreign := number(one, "server", "foreign_tokens")) is not None
+            and (made := number(one, "server", "generation_tokens")) is not None
+        ]
+        shared = [foreign for foreign, made in known if foreign > max(FOREIGN_TOKENS, FOREIGN_SHARE * made)]
+        if shared:
+            found.append(
+                finding(
+                    "foreign_load",
+                    WARNING,
+                    target,
+                    f"up to {max(shared):.0f} tokens made for somebody else in {len(shared)} of {len(known)} rounds",
+                    "an engine that works for this benchmark alone",
+                    "Keep users and other benchmarks away meanwhile, and measure again: these figures are too low.",
                 )
             )
     return found

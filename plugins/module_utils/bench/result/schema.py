@@ -142,7 +142,8 @@ def _point() -> dict[str, Any]:
 
 def _round() -> dict[str, Any]:
     # What another tool measured has no counters of a server.
-    server = {"type": ["object", "null"], "properties": {"head_tokens": _OPTIONAL_COUNT}}
+    counts = {"head_tokens": _OPTIONAL_COUNT, "foreign_tokens": _OPTIONAL_COUNT}
+    server = {"type": ["object", "null"], "properties": counts}
     found = _object(id=_TEXT, valid={"type": "boolean"})
     return {**found, "properties": {**found["properties"], "server": server}}
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 # Sample line: name, labels that may hold anything in quotes, value, and perhaps a time.
 _SAMPLE = re.compile(r'([A-Za-z_:][\w:]*)(?:\{(?:[^"}]|"(?:\\.|[^"\\])*")*\})?\s+(\S+)')
@@ -96,6 +97,18 @@ def server(
         count = _total([_grown(*look, [f"{histogram}_count"]) for look in known])
         result[name] = round(1000 * total / count, 3) if total is not None and count else None
     return result
+
+
+def foreign_tokens(generated: float | None, records: Iterable[Mapping[str, Any]]) -> int | None:
+    """Tokens that the engines made in a round for somebody else, so far as both sides know what was made.
+
+    :param generated: ``generation_tokens`` of the round
+    :param records: all requests of the round; one that failed leaves open how much was made for it
+    """
+    own = [None if one["error"] else one["tokens"]["completion"] for one in records]
+    if generated is None or None in own:
+        return None
+    return max(0, round(generated) - sum(own))
 
 
 def gauges(looks: Iterable[Samples | None]) -> dict[str, float]:

@@ -45,7 +45,10 @@ def play_round(
     after = engine_counts.read(door.engines)
     fill_in(door, played.records)
     counted = metrics_text.server(list(zip(before, after, strict=True)), watch.seen)
-    return finished(order, spec, played, counted and {**counted, "head_tokens": fit.head})
+    if counted is not None:
+        foreign = metrics_text.foreign_tokens(counted["generation_tokens"], played.records)
+        counted = {**counted, "head_tokens": fit.head, "foreign_tokens": foreign}
+    return finished(order, spec, played, counted)
 
 
 def _play(order: Mapping[str, Any], spec: Mapping[str, Any], asks: Asks, door: Door, told: Told) -> Played:

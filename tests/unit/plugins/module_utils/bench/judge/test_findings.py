@@ -246,6 +246,12 @@ SPOILT = {
         "error",
         "short-en at gateway: found up to 37.0 % of a round's prompt tokens (without the 70 of the chat template) in ",
     ),
+    "foreign-load": (
+        in_rounds("main-0", server__foreign_tokens=700, server__generation_tokens=12000),
+        "foreign_load",
+        "warning",
+        "main-0: found up to 700 tokens made for somebody else in 1 of 1 rounds, wanted an engine that works for this",
+    ),
     "speculation": (
         drafts,
         "speculation",
@@ -303,6 +309,13 @@ def nothing_but_the_gateway(spoilt: Run) -> None:
     """The gateway is the only target: ranks are known from containers."""
     spoilt["order"]["targets"] = spoilt["order"]["targets"][1:]
     spoilt["rounds"] = spoilt["rounds"][2:]
+
+
+@pytest.mark.parametrize("foreign", [0, 64, 240])
+def test_who_supervises_an_engine_is_no_foreign_load(foreign: int) -> None:
+    spoilt = run()
+    in_rounds("main-0", server__foreign_tokens=foreign, server__generation_tokens=12000)(spoilt)
+    assert "foreign_load" not in [one["code"] for one in found(spoilt)]
 
 
 def test_an_idle_rank_behind_a_gateway_is_known_by_its_container() -> None:

@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.metrics_text import gauges, samples, server
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.metrics_text import (
+    foreign_tokens,
+    gauges,
+    samples,
+    server,
+)
 
 BEFORE = """\
 # HELP vllm:prompt_tokens_total Number of prefill tokens processed.
@@ -109,3 +114,25 @@ def test_gauges_come_from_looks_under_load_alone() -> None:
     assert found is not None and quiet is not None
     assert (found["running_max"], found["kv_usage_max"], found["waiting_max"]) == (4.0, 0.4, None)
     assert quiet["running_max"] is None
+
+
+def made(tokens: int | None, error: dict[str, str] | None = None) -> dict[str, Any]:
+    return {"error": error, "tokens": {"completion": tokens}}
+
+
+@pytest.mark.parametrize(
+    ("generated", "records", "foreign"),
+    [
+        (300.0, [made(128), made(128)], 44),
+        # Counters are written down a moment after the last token is sent.
+        (250.0, [made(128), made(128)], 0),
+        (None, [made(128)], None),
+        (300.0, [made(128), made(None)], None),
+        (300.0, [made(128), made(20, {"kind": "truncated"})], None),
+        (12.0, [], 12),
+    ],
+)
+def test_what_engines_made_for_others(
+    generated: float | None, records: list[dict[str, Any]], foreign: int | None
+) -> None:
+    assert foreign_tokens(generated, records) == foreign
