@@ -22,3 +22,12 @@ def free(path: str) -> int | None:
     """
     there = os.statvfs(nearest(path))
     return there.f_bavail * there.f_frsize if there.f_blocks else None
+
+
+def room(path: str) -> tuple[int, int] | None:
+    """Bytes that this user may still write below a path, and of the whole file system; None as in :func:`free`.
+
+    :raises OSError: the file system does not answer
+    """
+    there = os.statvfs(nearest(path))
+    return (there.f_bavail * there.f_frsize, there.f_blocks * there.f_frsize) if there.f_blocks else None

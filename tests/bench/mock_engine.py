@@ -18,7 +18,7 @@ A request says under "mock" in its body what it wants:
     cut                 "bytes": each byte in a piece of its own; "middle": events cut inside a character
     framing             "close": neither chunks nor a length
     error_after, error_form        error after so many tokens; "event": as `event: error`
-    truncate_after, no_finish, no_done, hang ("silent", "head"), hang_after
+    truncate_after, no_finish, finish, no_done, hang ("silent", "head"), hang_after
     status, body, content_type, closes, retry: an answer that is none; "closes" ends the connection after a whole one
     fail_every          each so manieth request of the engine gets `status`, the others are served
     prompt_tokens, cached_tokens    of the prompt, in usage and in the counters
@@ -108,7 +108,9 @@ class Connection(asyncio.Protocol):
         """Answer one request."""
         engine = self.engine
         if engine.key and path.startswith("/v1/") and headers.get("authorization") != f"Bearer {engine.key}":
-            said = {"error": {"message": f"Invalid key {headers.get('authorization', '')}", "code": 401}}
+            words = f"Invalid key {headers.get('authorization', '')}"
+            # Once more where messages are cut.
+            said = {"error": {"message": f"{words.ljust(170, '.')}{words}", "code": 401}}
             self.whole(401, said)
         elif method == "POST" and path in ENDPOINTS:
             self.generate(ENDPOINTS[path], json.loads(body))

@@ -98,7 +98,7 @@ class Words:
                 out.append(self.event({"type": kind, "response": self.whole()}, kind))
             return out
         if not wishes.get("no_finish"):
-            out.append(self._chunk({}, FINISH))
+            out.append(self._chunk({}, wishes.get("finish", FINISH)))
         if wishes.get("usage", True):
             out.append(self.event({"choices": [], "usage": self.usage(self.tokens)}))
         if not wishes.get("no_done"):

@@ -23,8 +23,7 @@ import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import Played
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.run_queue import RunQueue
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.target import Target
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.threads import play_threads, self_test
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.threads import play_threads
 from tests.bench.truth import LIMITS, Mock, asks_of
 
 TRIES = 6
@@ -109,17 +108,6 @@ def test_a_client_that_gets_no_processor_says_so(mock: Mock) -> None:
     assert (valid, len(reasons)) == (False, 1), lag
 
 
-def test_two_ways_agree(mock: Mock) -> None:
-    """The cross-check: threads over http.client share nothing with the loop but the reader."""
-    found = {}
-    for _try in range(TRIES):
-        found = self_test(mock.target, lambda: asks_of({"ttft": 0.2, "itl": 0.01}, tokens=32), LIMITS, users=2)
-        if found["agree"]:
-            break
-    assert found["agree"], found
-    assert found["epoll"]["ttft_ms"] >= 200.0
-
-
 @pytest.mark.parametrize(
     ("wishes", "kind"),
     [({}, None), ({"status": 429}, "http_429"), ({"truncate_after": 8}, "truncated"), ({"tokens": 8}, "short_output"),
@@ -129,8 +117,3 @@ def test_both_ways_see_the_same_faults(mock: Mock, wishes: dict[str, Any], kind:
     load = {"model": "closed", "n": 2, "requests": 4}
     played = play_threads(mock.target, load, asks_of(wishes), LIMITS)
     assert [one["error"] and one["error"]["kind"] for one in played.records] == [kind] * 4
-
-
-def test_a_self_test_of_a_dead_endpoint_does_not_agree() -> None:
-    found = self_test(Target("t", "http://127.0.0.1:9"), lambda: asks_of({}), LIMITS)
-    assert (found["agree"], found["ttft_err"], found["epoll"]) == (False, None, {"ttft_ms": None, "tpot_ms": None})

@@ -145,6 +145,25 @@ def test_keys() -> None:
     assert "s3cret" not in json.dumps(wrong.records) + repr(wrong) + repr(mock.target)
 
 
+@pytest.mark.parametrize("before", [0, 180])
+def test_a_key_that_is_said_back_by_what_is_no_http(before: int) -> None:
+    key = "s3cret-0123456789"
+
+    def handle(sock: socket.socket) -> None:
+        head = doors.head_of(sock)
+        sock.sendall(b"x" * before + head[head.index(b"Bearer") :])
+
+    with doors.listening(handle) as port:
+        target = Target("t", f"http://127.0.0.1:{port}", key=key)
+        with pytest.raises(TargetError) as caught:
+            ask_once(target, "GET", "/v1/models")
+        played = Mock(port).play({}, n=1, requests=1, target=target)
+    assert kinds(played) == ["bad_json"]
+    for said in (caught.value.message, json.dumps(played.records)):
+        assert "the answer is not HTTP: " in said
+        assert "s3cret" not in said
+
+
 def test_b11_no_proxy_unless_told(mock: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
     """B15, B11: the environment names a proxy where nobody listens."""
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,8 +28,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.background.folder
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import WorkFailed
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.points import points_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import asks as asks_module
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import engine_counts, laid, sequence, tokens
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import kept as kept_module
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import sequence
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import Kept, unpacked
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.work import Run
 from ansible_collections.dgxspark.serving.plugins.modules import benchmark
@@ -167,6 +168,33 @@ def test_every_kind_of_load_is_played_and_measured(shared: Engine, kept: Kept) -
     )
 
 
+def test_the_client_is_tested_once_before_the_first_round(shared: Engine, kept: Kept) -> None:
+    rounds = [spec("0001", load=CLOSED), spec("0002", load=CLOSED)]
+    document = wanted(shared.url, *rounds)
+    told = Told()
+    said = Run(document, [], kept, told, tests_client=True).work()  # type: ignore[arg-type]
+    assert said == {"played": 2, "skipped_rounds": 0, "failure": ""}
+    assert told.lines[:2] == ["looking at gateway", "testing the client"]
+    assert told.lines[2].startswith("round 1 of 2")
+    found = kept.answer([])["self_test"]
+    assert (found["error"], found["tokens"]) == (None, 528)
+    # A run that goes on has it.
+    kept.drop(["0002"])
+    told = Told()
+    Run(document, [], kept, told, tests_client=True).work()  # type: ignore[arg-type]
+    assert "testing the client" not in told.lines
+    assert kept.self_test() == found
+
+
+def test_a_run_that_is_refused_or_does_not_want_it_makes_no_self_test(shared: Engine, kept: Kept) -> None:
+    _said, _found, lines = play(wanted(shared.url, spec("0001", load=CLOSED)), kept)
+    assert "testing the client" not in lines
+    nobody = wanted("http://127.0.0.1:9", spec("0009", load=CLOSED))
+    with pytest.raises(WorkFailed):
+        Run(nobody, [], kept, Told(), tests_client=True).work()  # type: ignore[arg-type]
+    assert kept.self_test() is None
+
+
 def test_what_the_engine_makes_for_somebody_else_is_counted(shared: Engine, kept: Kept) -> None:
     over = threading.Event()
 
@@ -185,11 +213,54 @@ def test_what_the_engine_makes_for_somebody_else_is_counted(shared: Engine, kept
     assert found["0001"]["server"]["foreign_tokens"] >= 20
 
 
+def test_counters_of_some_engines_behind_a_gateway_are_not_read(shared: Engine, kept: Kept) -> None:
+    gateway = target("gateway", shared.url, unread=["main-1"])
+    case = {**CASE, "prompt_tokens": 300}
+    document = wanted(shared.url, spec("0000", warmup=True), spec(), targets=[gateway], cases=[case])
+    said, found, _lines = play(document, kept)
+    assert (said["played"], said["failure"]) == (2, "")
+    assert [one["server"] for one in found.values()] == [None, None]
+    # Any engine can tell how many tokens a text has.
+    assert found["0001"]["prompt_fit"]["tokens"] == pytest.approx(300, abs=3)
+
+
+def test_no_part_of_a_key_is_in_a_kept_round(
+    shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What a server says back lies in the files of rounds, too, which nobody looks through afterwards."""
+    path = tmp_path / "key"
+    path.write_text(f"{KEY}\n", "ascii")
+    wish(monkeypatch, status=400, body={"error": {"message": f"{'x' * 190}{KEY} sk-somebody-elses"}})
+    gateway = target("gateway", shared.url, key_file=str(path))
+    play(wanted(shared.url, spec(load=CLOSED), targets=[gateway]), kept)
+    (one,) = kept.read()
+    assert one["errors"] == {"http_4xx": 6}
+    assert one["error_samples"][0]["message"].startswith("HTTP 400: xxx")
+    assert KEY[:6] not in json.dumps(one)
+
+
 def test_no_prompt_begins_like_another(shared: Engine, kept: Kept) -> None:
     before = len(shared.sent())
     play(wanted(shared.url, spec("0001", load=CLOSED), spec("0002", load=CLOSED)), kept)
     texts = [row["body"]["messages"][0]["content"] for row in shared.sent()[before + 1 :]]
     assert len(texts) == len({text[:12] for text in texts}) == 12
+
+
+def test_b09_a_round_that_is_played_again_has_other_prompts_of_the_same_length(shared: Engine, kept: Kept) -> None:
+    document = wanted(shared.url, spec("0001", load=CLOSED))
+    texts, nonces = [], []
+    for _start in range(2):
+        before = len(shared.sent())
+        _said, found, _lines = play(document, kept)
+        texts.append([row["body"]["messages"][0]["content"] for row in shared.sent()[before + 1 :]])
+        nonces.append(found["0001"]["nonce"])
+        # As after an interruption in the midst of it: its requests were sent, and it was not kept.
+        kept.drop(["0001"])
+    assert len({text[:12] for start in texts for text in start}) == 12
+    assert sorted(map(len, texts[0])) == sorted(map(len, texts[1]))
+    run = document["run"]["nonce"]
+    assert nonces[0] != nonces[1]
+    assert all(nonce.startswith(f"{run}-") for nonce in nonces)
 
 
 def test_conversations_carry_the_answers_on(shared: Engine, kept: Kept) -> None:
@@ -215,6 +286,62 @@ def test_b04_tokens_without_usage_are_those_of_tokenize(
     assert all(record["tokens"]["completion"] for record in records)
     assert all(record["tpot_ms"] > 0 for record in records)
     assert "text" not in json.dumps(found).replace("text_chars", "")
+
+
+def test_b04_a_tokenize_that_hangs_does_not_hold_up_the_run(
+    shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish(monkeypatch, usage=False)
+    monkeypatch.setattr(tokens, "SECONDS", 0.5)
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        real = tokens.post
+
+        def post(engine: Any, *arguments: Any) -> Any:
+            asked.append(engine.url)
+            return real(engine, *arguments)
+
+        monkeypatch.setattr(tokens, "post", post)
+        engines = [{"replica": "main-0", "url": f"http://127.0.0.1:{deaf.getsockname()[1]}", "key_file": ""}]
+        monkeypatch.setattr(engine_counts, "SECONDS", 0.2)
+        targets = [target("gateway", shared.url, engines=engines)]
+        rounds = [spec("0001", load=CLOSED), spec("0002", load=CLOSED)]
+        case = {**CASE, "cache": "warm"}
+        said, found, lines = play(wanted(shared.url, *rounds, targets=targets, cases=[case]), kept)
+    assert said == {"played": 2, "skipped_rounds": 0, "failure": ""}
+    assert {record["token_source"] for one in found.values() for record in one["requests"]} == {"none"}
+    assert len(asked) == 1
+    assert sum(line.endswith("gateway: counting tokens") for line in lines) == 2
+
+
+def test_b06_a_short_answer_without_usage_is_a_failure(
+    shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish(monkeypatch, usage=False, tokens=2, finish="stop")
+    case = {**CASE, "output": {"mode": "fixed", "tokens": 64}}
+    _said, found, _lines = play(wanted(shared.url, spec(load=CLOSED), cases=[case]), kept)
+    assert found["0001"]["errors"] == {"short_output": 6}
+    assert "where exactly 64 were asked for" in found["0001"]["error_samples"][0]["message"]
+
+
+def test_a_case_that_is_refused_is_left_out_and_the_others_go_on(
+    shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = asks_module.body_of
+
+    def body_of(endpoint: str, *arguments: Any, **more: Any) -> bytes:
+        refuses = {"mock": {"status": 400}} if endpoint == "completions" else None
+        return real(endpoint, *arguments, **{**more, "extra": refuses})
+
+    monkeypatch.setattr(asks_module, "body_of", body_of)
+    # Each user asks once: after a refusal they pause.
+    load = {**CLOSED, "n": 6}
+    ends = ["completions"] * 4 + ["chat"]
+    rounds = [spec(f"{number:04}", load=load, endpoint=end) for number, end in enumerate(ends)]
+    said, found, _lines = play(wanted(shared.url, *rounds), kept)
+    assert said == {"played": 4, "skipped_rounds": 1, "failure": ""}
+    assert (found["0003"]["skip_kind"], found["0004"]["errors"]) == ("refused", {})
+    assert found["0003"]["skipped"].startswith("No request of 3 rounds of short.en by completions at gateway succeeded")
 
 
 @pytest.mark.parametrize(
@@ -481,6 +608,29 @@ def test_the_end_of_the_controller_is_the_end_of_the_load(
     seen = len(shared.sent())
     time.sleep(0.3)
     assert len(shared.sent()) == seen
+
+
+def test_what_was_laid_for_the_run_goes_with_it(
+    shared: Engine, kept: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(laid, "laid_path", lambda _run_id, name: str(tmp_path / f"laid.{name}"))
+    paths = [tmp_path / f"laid.{name}" for name in ("key", "ca.pem")]
+    own = tmp_path / "engine.key"
+    for path in (*paths, own):
+        path.write_text(f"{KEY}\n", encoding="ascii")
+    entry = target("gateway", shared.url, key_file=str(paths[0]), ca_file=str(paths[1]))
+    entry["engines"] = [{"replica": "main-0", "url": shared.url, "key_file": str(own)}]
+    document = wanted(shared.url, spec("0001", load={**CLOSED, "min_s": 20.0}), targets=[entry])
+    module = Module(monkeypatch)
+    module.call("start", order=document)
+    until = time.monotonic() + 30
+    while paths[0].exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    # Certificates are read for each round.
+    assert paths[1].exists()
+    module.call("stop", order=document)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["engine.key"]
 
 
 def test_a_bad_order_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed", "respon
 _FINISHES = {"max_output_tokens": "length"}
 
 
-@dataclass
+@dataclass(slots=True)
 class Delta:
     """What was found.
 
@@ -129,6 +129,8 @@ def _whole_response(value: Mapping[str, Any]) -> Delta:
     status = value.get("status")
     if status == "completed":
         found.finish = "stop"
+    elif status == "cancelled":
+        found.finish = "cancelled"
     elif status == "incomplete":
         reason = _mapping(value.get("incomplete_details")).get("reason")
         found.finish = _FINISHES.get(str(reason), str(reason or "incomplete"))

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import socket
 import ssl
+
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import no_secrets
 
 CONNECT, TLS, DNS = "connect", "tls", "dns"
 TIMEOUT_CONNECT, TIMEOUT_TTFT = "timeout_connect", "timeout_ttft"
@@ -22,6 +25,8 @@ KINDS = (
 )  # fmt: skip
 # Characters of a foreign text that are shown.
 WORDS = 200
+# What stands in place of the key.
+HIDDEN = "***"
 
 _WAITS = {
     TIMEOUT_CONNECT: "connection",
@@ -75,7 +80,18 @@ def of_errno(number: int) -> TargetError:
     return TargetError(CONNECT, f"no connection: {os.strerror(number)}")
 
 
-def first_words(text: str) -> str:
-    """Begin of a foreign text in one line."""
-    line = " ".join(text[: 8 * WORDS].encode("utf-8", "replace").decode().split())
+def hidden(text: str, secret: str) -> str:
+    """The text without a key that it says back, as it is or as JSON writes it.
+
+    Of a text that is to be cut this comes first: of a key that lies across the cut a part would stay.
+    """
+    if not secret:
+        return text
+    return text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+
+
+def first_words(text: str, secret: str = "") -> str:
+    """Begin of a foreign text in one line, without ``secret`` and without what looks like another key."""
+    begin = hidden(text, secret)[: 8 * WORDS]
+    line = no_secrets.text(" ".join(begin.encode("utf-8", "replace").decode().split()))
     return line if len(line) <= WORDS else line[: WORDS - 1] + "…"

@@ -77,9 +77,9 @@ class Chunks:
             try:
                 self._left = int(line.partition(b";")[0], 16)
             except ValueError:
-                raise HeadError(f"{line[:40]!r} where the size of a chunk belongs") from None
+                raise HeadError(f"no size of a chunk: {line.decode('latin-1')}") from None
             if self._left < 0:
-                raise HeadError(f"{line[:40]!r} where the size of a chunk belongs")
+                raise HeadError(f"no size of a chunk: {line.decode('latin-1')}")
             if self._left == 0:
                 self._left = -2
 
@@ -123,7 +123,7 @@ class Framing:
             text, found, after = data.partition(_END)
             if not found:
                 if not b"HTTP/".startswith(data[:5]) or len(data) > MOST_BYTES:
-                    raise HeadError(data[:80].decode("latin-1"))
+                    raise HeadError(data.decode("latin-1"))
                 self._rest = data
                 return b""
             head = Head(text)

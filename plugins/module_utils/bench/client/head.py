@@ -13,7 +13,10 @@ MOST_BYTES = 65536
 
 
 class HeadError(ValueError):
-    """Bytes that are no head of HTTP/1.x."""
+    """Bytes that are no head of HTTP/1.x.
+
+    Its text is what came, all of it: who shows it takes the key out first and cuts it then (`failures.first_words`).
+    """
 
 
 class Head:
@@ -28,7 +31,7 @@ class Head:
         first, *lines = text.split(b"\r\n")
         words = first.split(b" ", 2)
         if not words[0].startswith(b"HTTP/1.") or len(words) < 2 or not words[1].isdigit():
-            raise HeadError(first[:80].decode("latin-1"))
+            raise HeadError(first.decode("latin-1"))
         self.status = int(words[1])
         pairs = (line.partition(b":") for line in lines)
         self.headers = {name.strip().lower(): value.strip() for name, _colon, value in pairs}

@@ -173,7 +173,7 @@ class Link:
     def pieces(self) -> list[bytes]:
         """All that can be read of an encrypted connection, where epoll sees nothing of what was decrypted before.
 
-        An empty piece says that the server closed it.
+        An empty piece says that the server closed it, or that the connection broke: what had come before is not lost.
         """
         found = []
         while True:
@@ -181,7 +181,7 @@ class Link:
                 piece = self.recv(PIECE)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 return found
-            except ssl.SSLEOFError:
+            except OSError:
                 piece = b""
             found.append(piece)
             if not piece:

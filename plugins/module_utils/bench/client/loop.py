@@ -18,7 +18,7 @@ from collections.abc import Callable
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask import Limits
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.head import HeadError
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import MERGING_S, Lag, tokens_in
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import SHORT_PIECE, Lag, tokens_in
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.link import OPEN, PIECE, Door, Link
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.opening import open_ahead
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.overdue import (
@@ -147,10 +147,11 @@ class Loop:
     def _receive(self, ready: list[tuple[int, int]], stamp: float) -> None:
         """Read all ready connections, then look at what came.
 
-        The stamp is that of the wake: all that it brings had come by then, and a stamp after each read would only add
-        the time that the reads before it took.
+        The stamp is that of the wake: what made a connection ready had come by then, and a stamp after each read would
+        only add the time that the reads before it took. What comes while they are read is stamped too early, by so much
+        at most.
         """
-        links, late = self._links, self._wakes.late
+        links = self._links
         got: list[tuple[Link, bytes]] = []
         for fd, mask in ready:
             link = links.get(fd)
@@ -168,9 +169,12 @@ class Loop:
                 except OSError:
                     piece = b""
                 got.append((link, piece))
+        off = max(self._wakes.late, self.now() - stamp)
+        tokens = 0
         for link, piece in got:
             self._take(link, stamp, piece)
-        self.lag.wake(late, len(got) if late < MERGING_S else tokens_in(piece for _link, piece in got))
+            tokens += 1 if len(piece) < SHORT_PIECE else tokens_in(piece)
+        self.lag.wake(off, tokens)
 
     def _slow(self, link: Link, mask: int, got: list[tuple[Link, bytes]]) -> None:
         """A connection that is encrypted, or of which epoll says more than that it can be read."""

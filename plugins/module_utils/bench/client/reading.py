@@ -13,12 +13,15 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.delt
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.framing import Framing
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.head import HeadError
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reply import Reply
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.said import Said
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.sse import Event, Events
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.tally import Tally
 
 STREAM = "text/event-stream"
 # Straight to the decoder: json.loads would first look at each event for UTF-16 and UTF-32, which no stream has.
 _decode = json.JSONDecoder().decode
+# Ends that no engine gives an answer that it has made as it was asked to: vLLM names them so.
+_BROKEN = {"abort": failures.TRUNCATED, "cancelled": failures.TRUNCATED, "error": failures.STREAM_ERROR}
 
 
 def read(reply: Reply, *, keep_text: bool = False, secret: str = "", sample: bool = False) -> dict[str, Any]:
@@ -28,16 +31,17 @@ def read(reply: Reply, *, keep_text: bool = False, secret: str = "", sample: boo
     :param secret: what must not stand in the record even when the server says it back
     :param sample: give the begin of the answer even though the request did not fail
     """
-    tally = Tally()
+    tally = Tally(Said(secret))
     framing = Framing()
     try:
         _read_body(reply, framing, tally)
     except HeadError as fault:
-        tally.fail(failures.BAD_JSON, f"the answer is not HTTP: {failures.first_words(str(fault))}")
+        tally.fail(failures.BAD_JSON, f"the answer is not HTTP: {tally.said.words(str(fault))}")
     status = framing.head.status if framing.head else None
     # An answer that was cut off after its end mark is whole; what the server said itself says more than the cut.
     if reply.kind and not (tally.done and reply.kind == failures.TRUNCATED):
         tally.fail(reply.kind, reply.message)
+    tally.settle()
     _judge(reply, tally, status)
     return _record(reply, tally, status, keep_text=keep_text, secret=secret, sample=sample)
 
@@ -61,7 +65,8 @@ def _read_body(reply: Reply, framing: Framing, tally: Tally) -> None:
         if not reply.kind:
             _read_events(reply, events.close(), reply.t_end, tally, done)
     elif head.status != 200:
-        tally.fail(failures.of_status(head.status), f"HTTP {head.status}: {_said(b''.join(body))}", head.status)
+        words = tally.said.body(b"".join(body))
+        tally.fail(failures.of_status(head.status), f"HTTP {head.status}: {words}", head.status)
     elif not reply.kind:
         _read_whole(reply, b"".join(body), tally)
 
@@ -85,23 +90,23 @@ def _read_event(reply: Reply, event: Event, stamp: float, tally: Tally) -> None:
         value = _decode(event.data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         kind = failures.STREAM_ERROR if event.name == b"error" else failures.BAD_JSON
-        tally.fail(kind, f"an event is no JSON: {_said(event.data)}")
+        tally.fail(kind, f"an event is no JSON: {tally.said.body(event.data)}")
         return
     if not isinstance(value, dict):
-        tally.fail(failures.BAD_JSON, f"an event is no JSON object: {_said(event.data)}")
+        tally.fail(failures.BAD_JSON, f"an event is no JSON object: {tally.said.body(event.data)}")
         return
     found = delta_of(reply.ask.endpoint, value)
     if event.name == b"error" and not found.error:
         found.error = value
     _take(found, stamp, tally)
     if not found.known and not found.error and not tally.foreign:
-        tally.foreign = _said(event.data)
+        tally.foreign = tally.said.body(event.data)
 
 
 def _take(found: Delta, stamp: float, tally: Tally) -> None:
     """Take what one event or one whole answer brought."""
     if found.error:
-        words, code = _error(found.error)
+        words, code = tally.said.error(found.error)
         tally.fail(failures.STREAM_ERROR, f"an error in an answer with HTTP 200: {words}", code)
     tally.known = tally.known or found.known
     if found.usage is not None:
@@ -119,13 +124,13 @@ def _read_whole(reply: Reply, body: bytes, tally: Tally) -> None:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        tally.fail(failures.BAD_JSON, f"the answer is no JSON object: {_said(body)}")
+        tally.fail(failures.BAD_JSON, f"the answer is no JSON object: {tally.said.body(body)}")
         return
     found = delta_of(reply.ask.endpoint, value)
     if not found.known and not found.error:
-        tally.fail(failures.BAD_JSON, f"not the answer of this endpoint: {_said(body)}")
+        tally.fail(failures.BAD_JSON, f"not the answer of this endpoint: {tally.said.body(body)}")
     elif reply.ask.stream and not found.error:
-        tally.fail(failures.BAD_JSON, f"an answer in one piece where a stream was asked for: {_said(body)}")
+        tally.fail(failures.BAD_JSON, f"an answer in one piece where a stream was asked for: {tally.said.body(body)}")
     tally.whole = True
     _take(found, reply.t_end, tally)
 
@@ -139,6 +144,8 @@ def _judge(reply: Reply, tally: Tally, status: int | None) -> None:
     asked, made = reply.ask.requested_tokens, tally.completion
     if not tally.whole and not tally.known and tally.foreign:
         tally.fail(failures.BAD_JSON, f"not the answer of this endpoint: {tally.foreign}")
+    elif tally.finish in _BROKEN:
+        tally.fail(_BROKEN[tally.finish], f"the server ended the answer with finish_reason {tally.finish!r}")
     elif not tally.finish and not tally.done and not (tally.whole and tally.seen):
         tally.fail(
             failures.TRUNCATED, f"the stream ended after {tally.chunks} pieces with no finish_reason and no [DONE]"
@@ -154,10 +161,9 @@ def _record(
 ) -> dict[str, Any]:
     """Write the record; a value that does not exist is None."""
     ask, start = reply.ask, reply.t_write
-    text = tally.text()
+    # What is asked of a tokenizer and shown of an answer elsewhere has no key in it, either.
+    text = failures.hidden(tally.text(), secret)
     error = tally.error(status)
-    if error and secret:
-        error["message"] = error["message"].replace(secret, "***")
     streamed = ask.stream and not tally.whole
     last = tally.t_last if streamed else (reply.t_end if tally.seen else None)
     record = {
@@ -182,40 +188,15 @@ def _record(
         "first_chunk_tokens": tally.first_chunk_tokens,
         "token_source": "usage" if tally.completion is not None else "none",
         "requested_tokens": ask.requested_tokens,
-        "finish": tally.finish,
+        "finish": tally.said.words(tally.finish) if tally.finish else tally.finish,
         "status": status,
         "error": error,
         "text_chars": len(text),
-        "sample": text[: failures.WORDS] if error or sample else "",
+        "sample": tally.said.begin(text) if error or sample else "",
     }
     if keep_text:
         record["text"] = text
     return record
-
-
-def _error(error: Any) -> tuple[str, int | None]:
-    """Words and code of an ``error`` member."""
-    if not isinstance(error, dict):
-        return failures.first_words(str(error)), None
-    inner = error.get("error")
-    if isinstance(inner, dict):
-        error = inner
-    code = error.get("code", error.get("status"))
-    number = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else None
-    words = str(error.get("message") or json.dumps(error, ensure_ascii=False))
-    return failures.first_words(f"{words} ({code})" if code is not None else words), number
-
-
-def _said(body: bytes) -> str:
-    """First words of a body: the message of an error object, else the text."""
-    text = body[: 16 * failures.WORDS].decode("utf-8", "replace")
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return failures.first_words(text) or "(empty)"
-    if isinstance(value, dict) and value.get("error"):
-        return _error(value["error"])[0]
-    return failures.first_words(text)
 
 
 def _second(value: float | None) -> float | None:

@@ -16,6 +16,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.fail
     TIMEOUT_TOTAL,
     TRUNCATED,
     TargetError,
+    first_words,
     waited,
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.framing import Framing
@@ -51,14 +52,14 @@ def ask_once(
             head = request_head(target, door.place, path, len(body), method=method, accept=accept)
             try:
                 link.sock.sendall(head + body)
-                return _answer(link.sock, time.monotonic() + timeout_s, timeout_s)
+                return _answer(link.sock, time.monotonic() + timeout_s, timeout_s, target.key)
             except TimeoutError:
                 raise TargetError(TIMEOUT_TOTAL, waited(TIMEOUT_TOTAL, timeout_s)) from None
             except OSError as fault:
                 raise TargetError(TRUNCATED, f"the connection broke: {fault.strerror or fault}") from None
 
 
-def _answer(sock: socket.socket, until: float, timeout_s: float) -> Once:
+def _answer(sock: socket.socket, until: float, timeout_s: float, secret: str) -> Once:
     framing, parts = Framing(), []
     while not framing.ended:
         if time.monotonic() > until:
@@ -71,6 +72,6 @@ def _answer(sock: socket.socket, until: float, timeout_s: float) -> Once:
         try:
             parts.append(framing.feed(piece))
         except HeadError as fault:
-            raise TargetError(BAD_JSON, f"the answer is not HTTP: {fault}") from None
+            raise TargetError(BAD_JSON, f"the answer is not HTTP: {first_words(str(fault), secret)}") from None
     head = framing.head
     return Once(head.status if head else 0, head.content_type if head else "", b"".join(parts))

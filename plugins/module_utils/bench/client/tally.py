@@ -11,11 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.deltas import Delta
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.said import Said
 
 
 class Tally:
     """Counts, stamps and failures of one answer.
 
+    :ivar said: puts its words into the record
     :ivar t_event: when its first event came, of whatever kind
     :ivar t_first: when its first token came, `t_output` its first one that is not reasoning, `t_last` its last one
     :ivar seen: a token came
@@ -25,7 +27,8 @@ class Tally:
     :ivar foreign: begin of what has not
     """
 
-    def __init__(self) -> None:
+    def __init__(self, said: Said) -> None:
+        self.said = said
         self.t_event: float | None = None
         self.t_first: float | None = None
         self.t_output: float | None = None
@@ -36,6 +39,11 @@ class Tally:
         self.completion: int | None = None
         self.first_chunk_tokens = 1
         self._stamps = array("d")
+        # Those of them that showed nothing, and when the answer ended with a text that is empty.
+        self._empty: set[int] = set()
+        self._t_end: float | None = None
+        # What the server had counted with the last piece, where it counts as it goes.
+        self._by_last: int | None = None
         self._parts: list[str] = []
         self._usage: Mapping[str, Any] = {}
         self._failure: tuple[str, str, int | None] | None = None
@@ -65,11 +73,15 @@ class Tally:
     def token(self, found: Delta, stamp: float) -> None:
         """Count a piece with tokens, or one whose token shows nothing: a special one, or part of a character.
 
-        Such a one with the end of the answer in it may bring no token at all: it is no piece, but the answer's end.
+        Such a one with the end of the answer in it is no piece, but the answer's end: `settle` says what it brought.
         """
+        if not found.brings_token:
+            if found.finish:
+                self._t_end = stamp
+                return
+            self._empty.add(len(self._stamps))
         self.t_last = stamp
-        if not found.brings_token and found.finish:
-            return
+        self._by_last = self.completion
         self.seen = True
         if self.t_first is None:
             self.t_first = stamp
@@ -77,6 +89,22 @@ class Tally:
             self.t_output = stamp
         self._parts += (found.reasoning, found.text)
         self._stamps.append(stamp)
+
+    def settle(self) -> None:
+        """Say, once all has come, which of the empty texts were tokens: only the server's count can tell.
+
+        With more pieces than it counted tokens the empty ones are no tokens: a gateway keeps its connection alive with
+        them. With fewer, an empty text at the end is the last token, as the one that says stop; else it is the end
+        alone, and when that came says nothing of the tokens.
+        """
+        if self.completion is None:
+            return
+        if self._empty and len(self._stamps) > self.completion:
+            self._stamps = array("d", (at for n, at in enumerate(self._stamps) if n not in self._empty))
+            self.t_last = self._stamps[-1]
+        more = len(self._stamps) < self.completion and self._by_last != self.completion
+        if self._t_end is not None and self.t_last is not None and more:
+            self.t_last = max(self.t_last, self._t_end)
 
     def usage(self, usage: Mapping[str, Any], *, first: bool) -> None:
         """Take the server's own counts; with the first token they say how many tokens came with it."""

@@ -3,17 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The other way: one thread for each user, over `http.client`. An edge.
 
-It shares no line with the loop but the reading of what came, and serves as its cross-check: both must agree. Its stamps
-are later than the loop's as soon as there are many users.
+It shares no line with the loop but the reading of what came, and serves as its cross-check (`self_test`): both must
+agree. Its stamps are later than the loop's as soon as there are many users.
 """
 
 from __future__ import annotations
 
 import http.client
-import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
@@ -21,14 +20,11 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.ask 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.in_flight import concurrency, steady
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import Lag
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.link import PIECE, tls_context
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import Played, play
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.played import Played
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reading import read
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.reply import Reply
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.target import Target, place_of, resolve
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.usage import cpu_seconds, rss_mb
-
-# By so much the two ways may differ, as a share.
-AGREE = 0.02
 
 
 class _Users:
@@ -137,35 +133,6 @@ def play_threads(target: Target, load: Mapping[str, Any], asks: Iterator[Ask], l
     return Played(
         records, began, shared.clock, round(seconds, 6), client, concurrency(records, seconds), steady(records, users)
     )
-
-
-def self_test(target: Target, asks: Callable[[], Iterator[Ask]], limits: Limits, *, users: int = 2) -> dict[str, Any]:
-    """Measure the same by both ways, one after the other, and compare.
-
-    :param asks: gives the requests; called once for each way
-    :returns: medians of both ways, the share by which they differ (None where there is none), and whether they agree
-    """
-    load = {"model": "closed", "n": users, "requests": 2 * users, "min_s": 0.0}
-    ways = {"epoll": play(target, load, asks(), limits), "threads": play_threads(target, load, asks(), limits)}
-    found: dict[str, Any] = {way: _medians(played.records) for way, played in ways.items()}
-    one, other = found["epoll"], found["threads"]
-    found["ttft_err"] = _difference(one["ttft_ms"], other["ttft_ms"])
-    found["tpot_err"] = _difference(one["tpot_ms"], other["tpot_ms"])
-    found["agree"] = all(found[name] is not None and abs(found[name]) <= AGREE for name in ("ttft_err", "tpot_err"))
-    return found
-
-
-def _medians(records: list[dict[str, Any]]) -> dict[str, float | None]:
-    good = [one for one in records if one["error"] is None]
-    found: dict[str, float | None] = {}
-    for name in ("ttft_ms", "tpot_ms"):
-        values = [one[name] for one in good if one[name] is not None]
-        found[name] = round(statistics.median(values), 3) if values else None
-    return found
-
-
-def _difference(one: float | None, other: float | None) -> float | None:
-    return None if one is None or not other else round(one / other - 1.0, 4)
 
 
 def _kind(error: Exception, connecting: bool, limits: Limits) -> tuple[str, str]:

@@ -27,3 +27,4 @@ def test_m08_a_file_system_of_no_size_says_nothing(
     there = SimpleNamespace(f_blocks=blocks, f_bavail=available, f_frsize=4096)
     monkeypatch.setattr(disk.os, "statvfs", lambda path: there)
     assert disk.free(str(tmp_path)) == free
+    assert disk.room(str(tmp_path)) == (None if free is None else (free, 10 * 4096))

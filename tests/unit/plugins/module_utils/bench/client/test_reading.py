@@ -211,6 +211,40 @@ def test_b6_another_length_than_was_forced(made: int, asked: int | None, kind: s
     assert (found["error"] or {"kind": None})["kind"] == kind
 
 
+@pytest.mark.parametrize(
+    ("finish", "asked", "made", "kind"),
+    [
+        pytest.param("abort", None, 7, "truncated", id="aborted"),
+        pytest.param("abort", 64, 7, "truncated", id="aborted-says-more-than-short"),
+        pytest.param("error", None, 7, "stream_error", id="error"),
+        pytest.param("error", 7, 7, "stream_error", id="error-with-all-tokens"),
+        pytest.param("stop", None, 7, None, id="stop"),
+        pytest.param("length", None, 7, None, id="length"),
+        pytest.param("tool_calls", None, 7, None, id="tool-calls"),
+        pytest.param("content_filter", None, 7, None, id="content-filter"),
+    ],
+)
+def test_an_answer_that_the_engine_gave_up_is_a_failure(
+    finish: str, asked: int | None, made: int, kind: str | None
+) -> None:
+    """B5, B6: it has a finish_reason and [DONE], and is not what was asked for."""
+    for stream in (True, False):
+        choice = {"delta" if stream else "message": {"content": "a"}, "finish_reason": finish}
+        value = {"choices": [choice], "usage": {"completion_tokens": made}}
+        body, head = (event(value) + DONE, HEAD) if stream else (json.dumps(value).encode(), PLAIN)
+        found = at_once(body, asked=asked, stream=stream, head=head)
+        assert (found["error"] or {"kind": None})["kind"] == kind
+        assert kind is None or found["error"]["message"] == f"the server ended the answer with finish_reason '{finish}'"
+
+
+def test_a_response_that_was_cancelled_is_a_failure() -> None:
+    body = {**WHOLE_RESPONSE, "status": "cancelled"}
+    found = at_once(json.dumps(body).encode(), endpoint="responses", stream=False, head=PLAIN)
+    assert failure(found)[0] == "truncated"
+    stream = response("output_text.delta", delta="a") + response("cancelled", response={"status": "cancelled"}) + DONE
+    assert failure(at_once(stream, endpoint="responses"))[0] == "truncated"
+
+
 def test_b09_a_character_in_two_pieces() -> None:
     """B7, B09: the input of the row, as it is."""
     found = record(
@@ -264,6 +298,54 @@ def test_a_token_that_shows_nothing_is_a_step() -> None:
     assert (found["chunks"], found["t_last"], found["tpot_ms"]) == (2, 1.14, 20.0)
 
 
+EMPTY, END = delta(content=""), delta("stop", content="")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "made", "chunks", "last", "tpot"),
+    [
+        pytest.param([(1.2, delta(content="b")), (1.9, END)], 2, 2, 1.2, 100.0, id="the end brings no token"),
+        pytest.param([(1.2, delta(content="b")), (1.3, END)], 3, 2, 1.3, 100.0, id="the end is the token stop"),
+        pytest.param([(1.2, delta(content="b")), (1.9, END)], None, 2, 1.2, None, id="nobody says whether it is"),
+        pytest.param([(1.2, EMPTY), (1.3, delta(content="b"))], 3, 3, 1.3, 100.0, id="an empty text is a token"),
+        pytest.param([(1.2, delta(content="b")), (1.3, EMPTY)], 3, 3, 1.3, 100.0, id="the last one, too"),
+        pytest.param(
+            [(1.12, EMPTY), (1.14, EMPTY), (1.16, EMPTY), (1.2, delta(content="b")), (1.4, EMPTY), (1.6, EMPTY)],
+            2,
+            2,
+            1.2,
+            100.0,
+            id="keep-alives are none",
+        ),
+        pytest.param([(1.2, EMPTY), (1.3, EMPTY), (1.4, END)], 1, 1, 1.1, None, id="keep-alives behind one token"),
+        pytest.param(
+            [(1.12, EMPTY), (1.14, EMPTY), (1.2, delta(content="b")), (1.3, END)], 3, 2, 1.3, 100.0, id="and then stop"
+        ),
+        pytest.param([(1.2, EMPTY), (1.3, delta(content="b"))], None, 3, 1.3, None, id="not counted: all are tokens"),
+        pytest.param([(1.2, END), (1.5, delta(content="b"))], 3, 2, 1.5, 200.0, id="text behind the end"),
+    ],
+)
+def test_which_empty_texts_are_tokens(
+    pieces: list[Piece], made: int | None, chunks: int, last: float, tpot: float | None
+) -> None:
+    tail = [] if made is None else [(2.0, usage(made))]
+    found = record((1.1, delta(content="a")), *pieces, *tail, (2.0, DONE))
+    assert found["error"] is None
+    assert (found["chunks"], len(found["gaps_ms"]), found["t_last"]) == (chunks, chunks - 1, last)
+    assert found["tpot_ms"] == tpot
+    assert found["e2el_ms"] == pytest.approx((last - 1.0) * 1000)
+
+
+@pytest.mark.parametrize(("at_the_end", "last", "tpot"), [(16, 1.22, 10.0), (17, 1.92, 63.077)])
+def test_a_server_that_counts_as_it_goes_says_what_its_end_brought(at_the_end: int, last: float, tpot: float) -> None:
+    def so_far(count: int, finish: str | None = None, text: str = "x") -> bytes:
+        choice = {"delta": {"content": text}, "finish_reason": finish}
+        return event({"choices": [choice], "usage": {"completion_tokens": count}})
+
+    found = record((1.1, so_far(4)), (1.22, so_far(16)), (1.92, so_far(at_the_end, "stop", "") + DONE))
+    assert (found["chunks"], found["t_last"], found["tpot_ms"]) == (2, last, tpot)
+
+
 @pytest.mark.parametrize(
     ("status", "body", "kind", "words"),
     [
@@ -285,6 +367,50 @@ def test_a_key_that_the_server_says_back_is_not_kept() -> None:
     found = at_once(b'{"error":"Invalid key s3cret"}', head=b"HTTP/1.1 401 X\r\n\r\n", secret="s3cret")
     assert "s3cret" not in json.dumps(found)
     assert "Invalid key ***" in found["error"]["message"]
+
+
+KEY = "0123456789abcdef0123456789abcdef"
+REFUSED = b"HTTP/1.1 401 X\r\n\r\n"
+
+
+@pytest.mark.parametrize("before", [170, 190, 1580, 3180])
+@pytest.mark.parametrize("gap", [".", " "])
+@pytest.mark.parametrize(
+    ("write", "options"),
+    [
+        pytest.param(lambda said: json.dumps({"error": {"message": said}}).encode(), {"head": REFUSED}, id="json"),
+        pytest.param(lambda said: json.dumps({"error": said}).encode(), {"head": REFUSED}, id="error-is-text"),
+        pytest.param(lambda said: json.dumps({"detail": said}).encode(), {"head": REFUSED}, id="other-json"),
+        pytest.param(lambda said: said.encode(), {"head": REFUSED}, id="text"),
+        pytest.param(lambda said: event({"error": {"message": said}}), {}, id="in-the-stream"),
+        pytest.param(lambda said: b"data: {" + said.encode() + b"\n\n", {}, id="no-json-in-the-stream"),
+        pytest.param(lambda said: event([said]), {}, id="list-in-the-stream"),
+        pytest.param(lambda said: event({"foreign": said}) + DONE, {}, id="foreign"),
+        pytest.param(lambda said: said.encode(), {"head": PLAIN, "stream": False}, id="whole"),
+        pytest.param(lambda said: said.encode() + b"\r\n\r\n", {"head": b""}, id="not-http"),
+        pytest.param(lambda said: said.encode() + b"\r\n\r\n", {"head": b"HTTP/1.1 "}, id="not-http-in-the-head"),
+        pytest.param(
+            lambda said: said.encode() + b"\r\n",
+            {"head": b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n"},
+            id="not-http-in-a-chunk",
+        ),
+        pytest.param(lambda said: delta("stop", content=said[:180]) + delta(content=said[180:]), {}, id="answer"),
+        pytest.param(lambda said: delta("abort" + said, content="x") + event({"error": "x"}), {}, id="finish"),
+    ],
+)
+def test_no_part_of_a_key_stays_where_words_are_cut(write: Any, options: dict[str, Any], gap: str, before: int) -> None:
+    said = f"x{gap * before}{KEY}{gap * 30}"
+    reply = Reply(Ask(3, "/v1/x", b"", "chat", options.get("stream", True)), user=1, t_write=1.0, t_end=1.2)
+    reply.add(1.2, options.get("head", HEAD) + write(said))
+    found = json.dumps(read(reply, secret=KEY, sample=True))
+    assert not [at for at in range(len(KEY) - 3) if KEY[at : at + 4] in found]
+
+
+def test_what_looks_like_somebody_elses_key_is_not_kept() -> None:
+    for words in ("no such key: sk-0123456789abcdef", f"{'x' * 185} sk-0123456789abcdef", "Bearer 0123456789abcdef"):
+        found = at_once(json.dumps({"error": words}).encode(), head=REFUSED, secret=KEY)
+        assert "0123" not in json.dumps(found)
+        assert "0123" not in at_once(delta("stop", content=words) + event({"error": "x"}))["sample"]
 
 
 @pytest.mark.parametrize(
