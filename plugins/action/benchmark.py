@@ -17,7 +17,8 @@ from ansible.utils.display import Display
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.status import RUNNING
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import words
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.interrupted import Interrupted, interruptible
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.round_files import CannotWrite, RoundFiles
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.round_files import CannotWrite, RoundFiles, again
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
 
 MODULE = "dgxspark.serving.benchmark"
 # Seconds that a question waits on the host; with the way there and back a line comes every 5 s at least.
@@ -39,24 +40,33 @@ class ActionModule(ActionBase):
                 "order": {"type": "dict", "required": True},
                 "results": {"type": "path", "required": True},
                 "resume": {"type": "bool", "default": False},
+                "self_test": {"type": "bool", "default": True},
             }
         )
         order, files = options["order"], RoundFiles(options["results"])
         if self._task.check_mode:
+            # What a skipped task says is not on the screen.
+            show([_would(order)])
             return {**result, "changed": False, "skipped": True, "msg": _would(order)}
         try:
             files.open(options["resume"])
-            answer = self._follow(order, files, task_vars or {})
+            tests = options["self_test"] and files.self_test is None
+            answer = self._follow({"order": order, "self_test": tests}, files, task_vars or {})
         except CannotWrite as error:
             failed = {"failed": True, "msg": str(error), "failure": str(error), "changed": False}
             return {**result, **failed, **files.totals(), "folder": str(files.folder)}
-        return {**result, **answer, **files.totals(), "changed": False, "folder": str(files.folder)}
+        more = {"folder": str(files.folder), "self_test": files.self_test}
+        return {**result, **answer, **files.totals(), "changed": False, **more}
 
-    def _follow(self, order: dict[str, Any], files: RoundFiles, task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Ask until the run has ended and all its rounds are here."""
+    def _follow(self, wishes: dict[str, Any], files: RoundFiles, task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Ask until the run has ended and all its rounds are here.
+
+        :param wishes: ``order``, and whether a ``self_test`` is to be made
+        """
+        order = wishes["order"]
         host = task_vars.get("inventory_hostname", "localhost")
         common = {"job_id": _job_id(order), "job_wait": WAIT}
-        first = {"order": order, "known": files.known, "have": files.held}
+        first = {**wishes, "known": files.known, "have": files.held}
         with interruptible():
             try:
                 answer = self._ask(host, {**common, **first}, task_vars)
@@ -68,8 +78,11 @@ class ActionModule(ActionBase):
                     Display().display(f"{host}: {job.get('text') or 'beginning'}")
                     answer = self._ask(host, {**common, "job_stage": "poll", "have": files.ids}, task_vars)
             except Interrupted:
-                Display().display(f"{host}: ending the load; the finished rounds are kept in {files.folder}")
-                self._take(self._stop(common, files, task_vars), order, files)
+                Display().display(f"{host}: ending the load; {_kept(files)}")
+                self._take(self._stop({**common, "order": order}, files, task_vars), order, files)
+                raise
+            except AnsibleConnectionFailure:
+                Display().display(f"{host}: no connection for too long; {_kept(files)}")
                 raise
             except CannotWrite:
                 # The load ends; what is not here stays on the host for a day.
@@ -108,6 +121,7 @@ class ActionModule(ActionBase):
             one = files.write(round_id, packed)
             title = words.round_words(places.get(round_id, len(files.ids)), len(places), one)
             Display().display(f"{title}: {words.ended(one)}")
+        files.keep_self_test(answer.get("self_test"))
 
 
 def _job_id(order: dict[str, Any]) -> str:
@@ -121,8 +135,12 @@ def _would(order: dict[str, Any]) -> str:
     return f"Would play {len(order['rounds'])} rounds of {points} points against {names}; check mode measures nothing."
 
 
+def _kept(files: RoundFiles) -> str:
+    return ", ".join(filter(None, (f"the finished rounds are kept in {files.path}", again(files.folder))))
+
+
 def _ended(answer: dict[str, Any]) -> dict[str, Any]:
     """What the last answer says, without the rounds themselves."""
     failure = answer.get("failure") or (answer.get("msg", "") if answer.get("failed") else "")
-    kept = {key: value for key, value in answer.items() if key not in ("rounds", "left", "invocation")}
+    kept = {key: value for key, value in answer.items() if key not in ("rounds", "left", "self_test", "invocation")}
     return {**kept, "failure": failure, **({"failed": True, "msg": failure} if failure else {})}

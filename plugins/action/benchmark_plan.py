@@ -18,6 +18,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.cases.case import Case, read_case
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import laid
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.options import KEYS, PREFIX, read_options
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.order import Surroundings, make_order
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.reach import LOCALHOST
@@ -31,7 +32,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.targ
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.variants import present_args
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import Unreadable, show
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.bench_files import write_all
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.bench_files import result_in, write_all
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
 
 FILES = Path(__file__).resolve().parents[2] / "roles" / "benchmark" / "files"
@@ -214,11 +215,21 @@ def _file_faults(values: Mapping[str, Any]) -> list[Fault]:
             faults.append(
                 Fault(PREFIX + key, found, wanted, "Correct the path, or let the user who runs Ansible read it")
             )
-    baseline = values["baseline"]
-    if baseline and not (_path(baseline).is_file() or (_path(baseline) / "result.json").is_file()):
+    return faults + _baseline_faults(values["baseline"])
+
+
+def _baseline_faults(baseline: str) -> list[Fault]:
+    """What keeps the baseline from being read, which is better known before the run than after it."""
+    if not baseline:
+        return []
+    if not (_path(baseline).is_file() or (_path(baseline) / "result.json").is_file()):
         found, wanted = f"{show(baseline)}, which is not there", "the result.json of an earlier run, or its folder"
-        faults.append(Fault("baseline", found, wanted, "Correct the path; results are in results/ by time"))
-    return faults
+        return [Fault("baseline", found, wanted, "Correct the path; results are in results/ by time")]
+    try:
+        result_in(_path(baseline))
+    except ConfigurationError as error:
+        return list(error.faults)
+    return []
 
 
 def _new_folder(results: str, run: dict[str, Any]) -> Path:
@@ -234,12 +245,19 @@ def _laid(order: dict[str, Any], client: str, values: Mapping[str, Any]) -> dict
     """The order with the paths of the user's files on the client host, and where the role has to lay them."""
     paths = {}
     for key, name, marker, field in (
-        ("api_key_file", "key", API_KEY, "key_file"),
-        ("ca_file", "ca.pem", CA, "ca_file"),
+        ("api_key_file", laid.KEY, API_KEY, "key_file"),
+        ("ca_file", laid.CA, CA, "ca_file"),
     ):
         used = any(target[field] == marker for target in order["targets"])
-        laid = f"/run/dgxspark-benchmark-{order['run']['id']}.{name}"
-        paths[field] = laid if used and client != LOCALHOST else ""
-        paths[marker] = str(_path(values[key])) if used and client == LOCALHOST else laid
+        there = laid.laid_path(order["run"]["id"], name)
+        paths[field] = there if used and client != LOCALHOST else ""
+        paths[marker] = str(_path(values[key])) if used and client == LOCALHOST else there
     changed = with_files(order, paths[API_KEY], paths[CA])
-    return {"order": changed, "key_file": paths["key_file"], "ca_file": paths["ca_file"]}
+    return {
+        "order": changed,
+        "key_file": paths["key_file"],
+        "ca_file": paths["ca_file"],
+        # Where the user is, not where the role is.
+        "key_source": str(_path(values["api_key_file"])) if paths["key_file"] else "",
+        "ca_source": str(_path(values["ca_file"])) if paths["ca_file"] else "",
+    }

@@ -18,15 +18,17 @@ description:
   - The work goes on in the background of the host, also when the connection breaks. The action plugin of the same name
     follows it, shows how far it is, and writes the rounds into a folder of the controller.
   - Failed requests do not fail the module; they are part of what is measured.
-  - A target that answers no request of three rounds in a row is left out from there on. A ladder of loads ends when a
-    step brings less than 5 % more tokens per second, or when first tokens come later than they may.
+  - A target that answers no request of three rounds in a row is left out from there on; where it answers, and all
+    requests of three rounds of a case failed, that case is left out at its endpoint of this target. A ladder of loads
+    ends when a step brings less than 5 % more tokens per second, or when first tokens come later than they may.
   - An interrupted run keeps all finished rounds, and goes on with O(resume=true). Ctrl-C ends the load.
 extends_documentation_fragment:
   - dgxspark.serving.background
 options:
   order:
     description:
-      - What is to be played, as M(dgxspark.serving.benchmark_plan) returns it. Required to begin.
+      - What is to be played, as M(dgxspark.serving.benchmark_plan) returns it. Required to begin. At the end of the run
+        the key and the certificates that were laid for it are removed.
       - It holds paths of files with keys, which are on this host, and no key.
     type: dict
   have:
@@ -39,6 +41,13 @@ options:
     type: list
     elements: dict
     default: []
+  self_test:
+    description:
+      - Whether the client measures a server of known truth on its own host first, for some 2 seconds. What it was off
+        by is part of the result, and never fails a run.
+      - A run that goes on keeps the figures that it has.
+    type: bool
+    default: true
   results:
     description:
       - Only in a task, and required there. Folder of the run on the controller. Each round becomes a file
@@ -91,6 +100,10 @@ left:
   description: Finished rounds that are still on the host.
   returned: of the module itself
   type: int
+self_test:
+  description: By how much the client was off against a server of known truth, in percent; null when that was not tried.
+  returned: unless in check mode
+  type: dict
 played:
   description: Rounds that this run has played.
   returned: when it is done
@@ -140,6 +153,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import JOB_OPTIONS, Progress, run_job
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import Kept
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.laid import laid_files, remove
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.order_check import order_faults
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.work import work
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError
@@ -161,8 +175,10 @@ class WithRounds:
 
     def _rounds(self) -> dict[str, Any]:
         answer = self._kept.answer(self.params["have"])
-        if self.params["job_stage"] == "stop" and not answer["rounds"]:
-            self._kept.end()
+        if self.params["job_stage"] == "stop":
+            if not answer["rounds"]:
+                self._kept.end()
+            remove(laid_files(self.params["order"]) if self.params["order"] else [])
         return answer
 
 
@@ -172,6 +188,7 @@ def main() -> None:
             "order": {"type": "dict"},
             "have": {"type": "list", "elements": "str", "default": []},
             "known": {"type": "list", "elements": "dict", "default": []},
+            "self_test": {"type": "bool", "default": True},
             # What the action plugin takes out.
             "results": {"type": "path"},
             "resume": {"type": "bool", "default": False},
@@ -190,7 +207,7 @@ def main() -> None:
             answering.fail_json(str(ConfigurationError(faults)))
 
     def play(progress: Progress) -> dict[str, Any]:
-        return work(options["order"], options["known"], kept, progress)
+        return work(options["order"], options["known"], kept, progress, tests_client=options["self_test"])
 
     run_job(answering, play, changed=False)
 

@@ -70,6 +70,12 @@ hosts:
   returned: success
   type: list
   elements: str
+second_source:
+  description:
+    - What M(dgxspark.serving.benchmark_second_source) asks, with the C(host), the C(container) and the C(points).
+      Without points C(notes) say why.
+  returned: success
+  type: dict
 folder:
   description:
     - Absolute path of the folder of results on the controller. But for check mode it holds the order as C(order.json)
@@ -84,8 +90,16 @@ key_file:
   description: Where the key for the gateway has to be laid on the RV(client); empty when none has to.
   returned: success
   type: str
+key_source:
+  description: Absolute path of that key on the controller; empty when none has to be laid.
+  returned: success
+  type: str
 ca_file:
   description: Where the certificate of C(benchmark_ca_file) has to be laid on the RV(client); empty when none has to.
+  returned: success
+  type: str
+ca_source:
+  description: Absolute path of that certificate on the controller; empty when none has to be laid.
   returned: success
   type: str
 baseline:

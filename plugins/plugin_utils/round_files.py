@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import sequence
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import END, unpacked
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import (
+    END,
+    self_test_in,
+    unpacked,
+    write_self_test,
+)
 
 # An id becomes the name of a file.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -56,6 +61,8 @@ class RoundFiles:
             # A round that cannot be read is played again.
             with contextlib.suppress(OSError, ValueError):
                 self._saw(unpacked(file.read_bytes()))
+        # What is to be played again is not here, else its host would not send it. The file says why until then.
+        self._rounds = {round_id: self._rounds[round_id] for round_id in self.held}
 
     @property
     def ids(self) -> list[str]:
@@ -101,6 +108,16 @@ class RoundFiles:
         self._saw(one)
         return one
 
+    @property
+    def self_test(self) -> dict[str, Any] | None:
+        """What the client's self-test found; None when it was not made."""
+        return self_test_in(self.path)
+
+    def keep_self_test(self, found: Any) -> None:
+        """Keep it unless there is one: that of a run's first beginning stays. It fails nothing."""
+        if isinstance(found, dict) and self.self_test is None:
+            write_self_test(self.path, found)
+
     def totals(self) -> dict[str, Any]:
         """What the rounds are in all, for the result of the task."""
         rounds = list(self._rounds.values())
@@ -127,6 +144,13 @@ class RoundFiles:
             "requests": len(one["requests"]),
             "began": one["began"],
         }
+
+
+def again(folder: Path) -> str:
+    """How a run of this folder goes on, in words; empty for a block of a run that deploys, which goes on as a whole."""
+    # RUN/blocks/NUMBER/BLOCK, see block_experiment.
+    is_block = folder.absolute().parent.parent.name == "blocks"
+    return "" if is_block else f"go on with the same command and -e benchmark_resume={folder}"
 
 
 def _utc(seconds: float) -> str:

@@ -33,12 +33,21 @@ class Asks:
     :param model: the name that the target serves
     :param run: ``nonce`` and ``seed`` of the run
     :param words: filler words of each prompt; None when the case has no size
+    :param continuous_usage: whether the server is asked for the count of tokens with each piece
     """
 
     def __init__(
-        self, spec: Mapping[str, Any], case: Mapping[str, Any], model: str, run: Mapping[str, Any], words: int | None
+        self,
+        spec: Mapping[str, Any],
+        case: Mapping[str, Any],
+        model: str,
+        run: Mapping[str, Any],
+        words: int | None,
+        *,
+        continuous_usage: bool = False,
     ) -> None:
         self._spec, self._case, self._model, self._run, self._words = spec, case, model, run, words
+        self._continuous_usage = continuous_usage
 
     def ask(self, number: int, messages: list[Message], due: float | None = None) -> Ask:
         """One request with these messages."""
@@ -51,6 +60,7 @@ class Asks:
             prompt=prompt_text(messages) if plain else None,
             output=self._case["output"],
             stream=self._spec["stream"],
+            continuous_usage=self._continuous_usage,
         )
         wanted = requested_tokens(self._case["output"])
         return Ask(number, path_of(endpoint), body, endpoint, self._spec["stream"], wanted, due)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,18 @@ class Door:
     :ivar entry: the target as it stands in the order
     :ivar target: what is measured
     :ivar engines: whose /metrics and /tokenize are asked, past any gateway
+    :ivar mute: URLs of engines whose /tokenize did not answer in time: they are not asked again
     """
 
     entry: Mapping[str, Any]
     target: Target
     engines: tuple[Target, ...]
+    mute: set[str] = field(default_factory=set, compare=False)
+
+    @property
+    def counting(self) -> tuple[Target, ...]:
+        """Engines whose counters tell of all requests: none where one behind the target cannot be asked."""
+        return () if self.entry.get("unread") else self.engines
 
     @property
     def name(self) -> str:

@@ -17,13 +17,15 @@ import os
 import shutil
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.folder import JobFolder
 
 END = ".json.gz"
+# Not by that end: it is no round.
+SELF_TEST = "self_test.json"
 # Characters of rounds that one answer holds at most, unless the first round alone is larger.
 MOST = 6_000_000
 # Room that is given back when the disk is full, so that it can still be said.
@@ -90,13 +92,21 @@ class Kept:
             with contextlib.suppress(OSError, EOFError, ValueError):
                 yield unpacked((self.path / f"{round_id}{END}").read_bytes())
 
+    def keep_self_test(self, found: Mapping[str, Any]) -> None:
+        """Keep what the client's self-test found; on a full disk the first round says so."""
+        write_self_test(self.path, found)
+
+    def self_test(self) -> dict[str, Any] | None:
+        """What the client's self-test found; None when it was not made, or cannot be read."""
+        return self_test_in(self.path)
+
     def drop(self, ids: Iterable[str]) -> None:
         """Forget rounds, which are to be played anew."""
         for round_id in ids:
             (self.path / f"{round_id}{END}").unlink(missing_ok=True)
 
     def answer(self, have: Iterable[str]) -> dict[str, Any]:
-        """What the controller has not got: ``rounds`` by id, and how many are ``left`` for the next time."""
+        """What the controller has not got: ``rounds`` by id, how many are ``left``, and the ``self_test``."""
         known = set(have)
         wanted = [round_id for round_id in self.ids() if round_id not in known]
         rounds: dict[str, str] = {}
@@ -107,11 +117,27 @@ class Kept:
                 break
             rounds[round_id] = text
             size += len(text)
-        return {"rounds": rounds, "left": len(wanted) - len(rounds)}
+        return {"rounds": rounds, "left": len(wanted) - len(rounds), "self_test": self.self_test()}
 
     def end(self) -> None:
         """Remove all of it."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def write_self_test(rounds: Path, found: Mapping[str, Any]) -> None:
+    """Lay what a self-test found beside the rounds; that it cannot be written fails nothing."""
+    part = rounds / f".{SELF_TEST}.part"
+    with contextlib.suppress(OSError):
+        part.write_text(json.dumps(found), "utf-8")
+        part.replace(rounds / SELF_TEST)
+
+
+def self_test_in(rounds: Path) -> dict[str, Any] | None:
+    """What the client's self-test of a run found, from the folder of its rounds; None when there is none to be read."""
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads((rounds / SELF_TEST).read_text("utf-8"))
+        return found if isinstance(found, dict) else None
+    return None
 
 
 def packed(one: dict[str, Any]) -> bytes:

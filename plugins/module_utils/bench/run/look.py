@@ -79,7 +79,7 @@ def models_fault(door: Door, answer: Answer) -> Fault | None:
         return Fault(place, found, "a list of models", "Give the address of an engine or of its gateway")
     if door.model not in names:
         found = f"that it serves {', '.join(names) or 'no model'}"
-        return Fault(place, found, door.model, "Correct served_model_name, or deploy that model")
+        return Fault(place, found, door.model, "Correct serving_served_model_name, or deploy that model")
     return None
 
 
@@ -89,7 +89,7 @@ def answer_fault(door: Door, endpoint: str, answer: Answer) -> Fault | None:
     if answer.status in REFUSED:
         return _refused(door, place, answer)
     if answer.status in (404, 405):
-        remedy = f"Leave {endpoint} out of the endpoints, or serve it"
+        remedy = f"Leave {endpoint} out with benchmark_endpoints, or serve it"
         return Fault(place, answer.words(), "an answer", remedy)
     document = answer.json()
     if not isinstance(document, dict) or document.get("error"):
@@ -123,4 +123,14 @@ def _has_text(piece: Any) -> bool:
 def _refused(door: Door, place: str, answer: Answer) -> Fault:
     path = door.entry.get("key_file")
     found = f"that it refuses {'the key in ' + path if path else 'requests without a key'} ({answer.words()})"
-    return Fault(place, found, "a key that it accepts", "Give its key by benchmark_api_key_file")
+    return Fault(place, found, "a key that it accepts", _key_remedy(door.entry))
+
+
+def _key_remedy(target: Mapping[str, Any]) -> str:
+    """What helps: an engine behind a gateway has a key of its own, which a deployment lays and no user gives."""
+    again = "Deploy again, so that engine and host have one key"
+    path = target.get("key_file")
+    if path and path in [engine.get("key_file") for engine in target["engines"]]:
+        return again
+    direct = not path and target.get("via") == "direct"
+    return "Give its key by benchmark_api_key_file" + (f"; behind a gateway: {again.lower()}" if direct else "")

@@ -21,6 +21,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.tokens 
 
 # Told how far it is: requests done, in flight, failed, seconds since the start.
 Told = Callable[[int, int, int, float], None]
+# Told what it is at when the load is over.
+Tell = Callable[[str], None]
 
 
 def play_round(
@@ -30,6 +32,7 @@ def play_round(
     door: Door,
     fit: Fit,
     told: Told,
+    tell: Tell,
 ) -> dict[str, Any]:
     """Play a round and measure it.
 
@@ -37,13 +40,14 @@ def play_round(
     :param fit: filler words of its prompts, and what the server puts before them
     :returns: a ROUND
     """
-    asks = Asks(spec, case, door.model, order["run"], fit.words)
-    watched = door.engines if spec["warmup"] else ()
-    before = engine_counts.read(door.engines)
+    usage = bool(order.get("continuous_usage"))
+    asks = Asks(spec, case, door.model, order["run"], fit.words, continuous_usage=usage)
+    watched = door.counting if spec["warmup"] else ()
+    before = engine_counts.read(door.counting)
     with engine_counts.Watch(watched) as watch:
         played = _play(order, spec, asks, door, told)
-    after = engine_counts.read(door.engines)
-    fill_in(door, played.records)
+    after = engine_counts.read(door.counting)
+    fill_in(door, played.records, tell)
     counted = metrics_text.server(list(zip(before, after, strict=True)), watch.seen)
     if counted is not None:
         foreign = metrics_text.foreign_tokens(counted["generation_tokens"], played.records)
@@ -70,7 +74,8 @@ def finished(
     records = played.records
     for record in records:
         record.pop("text", None)
-    found = round_summary(spec, records, played.steady, order["goodput"], counted)
+    case = next((case for case in order["cases"] if case["name"] == spec["case"]), None)
+    found = round_summary(spec, records, played.steady, order["goodput"], counted, case)
     median_itl = (found["summary"].get("itl_ms") or {}).get("p50")
     valid, reasons = played.valid(median_itl, order.get("client_lag"))
     return {
@@ -78,6 +83,7 @@ def finished(
         "began": played.began,
         "seconds": round(played.seconds, 3),
         "steady": played.steady,
+        "nonce": order["run"]["nonce"],
         "requests": records,
         **found,
         "concurrency": played.concurrency,

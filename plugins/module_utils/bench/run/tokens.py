@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -16,11 +16,16 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.cases.promp
     nonce_text,
     prompt_text,
 )
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.failures import SHORT_OUTPUT
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.said import Said
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.doors import Door
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.fit import Fit, fit
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.questions import post
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.short import short_words
 
-SECONDS = 30.0
+# A tokenizer answers in milliseconds; one that hangs is not to hold up the run.
+SECONDS = 10.0
+COUNTING = "counting tokens"
 # Prompts that are laid side by side: two nonces could begin alike.
 ALIKE = 3
 
@@ -57,9 +62,14 @@ def head_tokens(door: Door, case: Mapping[str, Any], endpoint: str, nonce: str) 
 
 def _answers(door: Door, document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for engine in door.engines:
-        answer = post(engine, "/tokenize", {"model": door.model, **document}, SECONDS).json()
-        if isinstance(answer, dict):
-            yield answer
+        if engine.url in door.mute:
+            continue
+        answer = post(engine, "/tokenize", {"model": door.model, **document}, SECONDS)
+        if answer.status is None:
+            door.mute.add(engine.url)
+        said = answer.json()
+        if isinstance(said, dict):
+            yield said
 
 
 def _tokens(door: Door, document: Mapping[str, Any]) -> list[Any] | None:
@@ -88,24 +98,38 @@ def fit_case(door: Door, case: Mapping[str, Any], endpoint: str, nonce: str) -> 
     return replace(found or Fit(guess, None), head=head)
 
 
-def fill_in(door: Door, records: Sequence[MutableMapping[str, Any]]) -> None:
-    """Count the tokens of answers whose server did not (fault 4 of benchmark.md), and compute what rests on them."""
+def fill_in(door: Door, records: Sequence[MutableMapping[str, Any]], tell: Callable[[str], None]) -> None:
+    """Count the tokens of answers whose server did not (fault 4 of benchmark.md), and compute what rests on them.
+
+    The first answer that no engine counts is the last one that any is asked about. An answer that proves to be shorter
+    than it had to be becomes a failure.
+
+    :param tell: is told what it is at
+    """
+    counts = bool(door.engines)
     for record in records:
-        text = record.pop("text", None)
-        if not text or record["token_source"] != "none" or record["error"] is not None:
+        text = record.pop("text", None) or ""
+        if record["token_source"] != "none" or record["error"] is not None:
             continue
-        number = count(door, {"prompt": text, "add_special_tokens": False})
-        if number is None:
-            continue
-        record["tokens"] = {**record["tokens"], "completion": number}
-        record["token_source"] = "tokenize"
-        record["tpot_ms"] = tpot_ms(record)
+        number = None
+        if text and counts:
+            tell(COUNTING)
+            number = count(door, {"prompt": text, "add_special_tokens": False})
+            counts = number is not None
+        if number is not None:
+            record["tokens"] = {**record["tokens"], "completion": number}
+            record["token_source"] = "tokenize"
+            record["tpot_ms"] = tpot_ms(record)
+        why = short_words(number, record["requested_tokens"], record["finish"])
+        if why:
+            record["error"] = {"kind": SHORT_OUTPUT, "status": record["status"], "message": why}
+            record["sample"] = Said().begin(text)
 
 
 def tpot_ms(record: Mapping[str, Any]) -> float | None:
     """Milliseconds for each token after those of the first piece; None when there is none or the times are unknown."""
     number, first, last = record["tokens"]["completion"], record["t_first"], record["t_last"]
     after = (number or 0) - (record.get("first_chunk_tokens") or 1)
-    if number is None or first is None or last is None or after < 1:
+    if number is None or first is None or last is None or after < 1 or last <= first:
         return None
     return round((last - first) * 1000 / after, 3)

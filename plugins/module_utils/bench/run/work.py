@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,10 +16,12 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.background.work i
     Progress,
     WorkFailed,
 )
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.self_test import self_test
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run import ladder, priority, sequence, words
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.doors import Door, doors
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.fit import Fit
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import Kept, NotKept
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.laid import laid_keys, remove
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.look import look
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.round import play_round, skipped
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.tokens import fit_case
@@ -30,12 +33,23 @@ class Run:
 
     :param order: what is to be played
     :param known: what :func:`sequence.known_of` gave of the rounds that the controller holds
+    :param tests_client: whether the client measures a server of known truth first
     """
 
     def __init__(
-        self, order: Mapping[str, Any], known: Iterable[Mapping[str, Any]], kept: Kept, progress: Progress
+        self,
+        order: Mapping[str, Any],
+        known: Iterable[Mapping[str, Any]],
+        kept: Kept,
+        progress: Progress,
+        *,
+        tests_client: bool = False,
     ) -> None:
-        self._order, self._kept, self._progress = order, kept, progress
+        # What was sent before an interruption is in the engine's cache: each start has prompts of its own, as long.
+        run = {**order["run"], "nonce": f"{order['run']['nonce']}-{secrets.token_hex(4)}"}
+        self._order: Mapping[str, Any] = {**order, "run": run}
+        self._kept, self._progress = kept, progress
+        self._tests_client = tests_client
         self._known = sequence.held(known)
         self._cases = {case["name"]: case for case in order["cases"]}
         self._doors: dict[str, Door] = {}
@@ -71,11 +85,16 @@ class Run:
         needed = {spec["target"] for spec in todo}
         used = {**self._order, "targets": [one for one in self._order["targets"] if one["name"] in needed]}
         self._doors, faults = doors(used)
+        # Nobody else reads it, and who is interrupted cannot remove it.
+        remove(laid_keys(self._order))
         if not faults:
             self._tell(f"looking at {', '.join(self._doors)}")
             faults = look(list(self._doors.values()), used)
         if faults:
             raise WorkFailed(str(ConfigurationError(faults)))
+        if todo and self._tests_client and self._kept.self_test() is None:
+            self._tell("testing the client")
+            self._kept.keep_self_test(self_test())
         return todo
 
     def _take_up(self) -> None:
@@ -108,7 +127,7 @@ class Run:
             to_go = words.left_words(None if left is None else max(0.0, left - seconds))
             self._tell(_joined(f"{title}: {words.under_way(spec, done, failed, tokens, seconds)}", to_go))
 
-        one = play_round(self._order, spec, case, door, fit, told)
+        one = play_round(self._order, spec, case, door, fit, told, lambda text: self._tell(f"{title}: {text}"))
         self._dead.saw({**one, "succeeded": sequence.known_of(one)["succeeded"]})
         return {**one, "prompt_fit": {"words": fit.words, "tokens": fit.tokens}}
 
@@ -134,13 +153,18 @@ def _joined(*parts: str) -> str:
 
 
 def work(
-    order: Mapping[str, Any], known: Iterable[Mapping[str, Any]], kept: Kept, progress: Progress
+    order: Mapping[str, Any],
+    known: Iterable[Mapping[str, Any]],
+    kept: Kept,
+    progress: Progress,
+    *,
+    tests_client: bool = False,
 ) -> dict[str, Any]:
     """Play a run, then wait until the controller has fetched all of it and ends this process.
 
     When nobody asks for a quarter of an hour it ends by itself; the rounds stay where they are then.
     """
-    result = Run(order, known, kept, progress).work()
+    result = Run(order, known, kept, progress, tests_client=tests_client).work()
     progress.finish(result)
     while kept.silent() < FORGOTTEN:
         time.sleep(10)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import clocks
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import standing
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
 
 # Keys of an order that are made anew.
@@ -106,6 +108,7 @@ def changed_deployments(blocks: Sequence[Measured]) -> list[str]:
 def merged_snapshots(blocks: Iterable[Measured]) -> dict[str, dict[str, Any]]:
     """The samples of all blocks, by host, in their sequence; the minutes of a deployment have none."""
     found: dict[str, dict[str, Any]] = {}
+    blocks = list(blocks)
     for block in blocks:
         for host, seen in (block.result.get("snapshots") or {}).items():
             series = [seen.get("before"), *(seen.get("during") or ()), seen.get("after")]
@@ -123,12 +126,21 @@ def merged_snapshots(blocks: Iterable[Measured]) -> dict[str, dict[str, Any]]:
             whole["errors"] += [words for words in seen.get("errors") or () if words not in whole["errors"]]
             for key in whole["cost"]:
                 whole["cost"][key] += (seen.get("cost") or {}).get(key) or 0.0
+    for host, whole in found.items():
+        parts = [(block.result.get("snapshots") or {}).get(host) or {} for block in blocks]
+        whole.update({clocks.KEY: clocks.farthest(parts), **standing.joined(parts)})
     return found
 
 
 def merged_hosts(blocks: Iterable[Measured]) -> dict[str, Any]:
     """What the hosts are, from the last block that says it."""
     return {host: env for block in blocks for host, env in (block.result.get("hosts") or {}).items()}
+
+
+def first_self_test(blocks: Iterable[Measured]) -> dict[str, Any] | None:
+    """The client's self-test of the first block that has one: all have the same client."""
+    tests = (block.result.get("tool", {}).get("self_test") for block in blocks)
+    return next((test for test in tests if test), None)
 
 
 def _pairs(

@@ -107,7 +107,10 @@ def clashes(variants: Iterable[Variant], given: Collection[str]) -> list[Fault]:
             for other in sorted(given):
                 if _full(name) == _full(other):
                     found = f"also given as -e {other}"
-                    remedy = f"Leave -e {other} out, or choose a suite that does not set {name}"
+                    remedy = (
+                        f"Write {_full(other)} into group_vars in place of -e {other}, or leave it out and say "
+                        "-e benchmark_restore=false"
+                    )
                     faults.append(Fault(f"{name} of the variant {variant.name}", found, "set once", remedy))
     return faults
 

@@ -14,6 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.cases.case import LANGUAGES, MOST_TOKENS
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import comparable, comparison_text, margins
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.second.choice import NONE, SOURCES
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.reader import (
     MOST_SECONDS,
     is_number,
@@ -25,7 +27,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.suit
     MOST_ROUNDS,
     MOST_USERS,
 )
-from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fault
+from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
 from ansible_collections.dgxspark.serving.plugins.module_utils.variable import Variable
 from ansible_collections.dgxspark.serving.plugins.module_utils.variables import misspelt_key, named_list, read, show
 
@@ -35,22 +37,11 @@ LAG = ("p99_ms", "share")
 GOODPUT = ("ttft_ms", "tpot_ms", "e2el_ms")
 # Seconds of the client: for a connection, to the first byte, between two of them, for a request in all.
 TIMEOUTS = {"connect": 10.0, "ttft": 300.0, "idle": 120.0, "total": 1800.0}
-MARGINS = (
-    "ttft_ms",
-    "ttft_least_ms",
-    "tpot_ms",
-    "itl_ms",
-    "e2el_ms",
-    "output_tps",
-    "output_tps_steady",
-    "decode_tps",
-    "request_rate",
-    "error_rate",
-    "prefill_tps",
-    "goodput_rate",
-)
+# Characters of what is wanted that a fault says twice.
+MOST_WORDS = 80
 _LABEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,59})?")
-_PROXY = re.compile(r"(https?://[^\s/@]+)?/?")
+# The client speaks plain TCP to a proxy.
+_PROXY = re.compile(r"(http://[^\s/@]+)?/?")
 
 
 def _option(key: str, kind: str, default: Any = None, **more: Any) -> Variable:
@@ -78,6 +69,7 @@ OPTIONS = (
     _option("timeouts", "dict", {}),
     _option("client_lag", "dict", {}),
     _option("proxy", "str", ""),
+    _option("continuous_usage", "bool", False),
     _option("api_key_file", "str", ""),
     _option("ca_file", "str", ""),
     _option("verify_tls", "bool", True),
@@ -86,12 +78,15 @@ OPTIONS = (
     _option("baseline", "str", "", short="baseline"),
     _option("margins", "dict", {}),
     _option("allow_differences", "list", []),
+    _option("fail_on", "str", "regression", choices=comparison_text.FAIL_ON),
     _option("layouts", "list", []),
     _option("sweep_setting", "str", ""),
     _option("sweep_values", "list", []),
     _option("restore", "bool", True),
     _option("block", "str", ""),
     _option("snapshots", "bool", True),
+    _option("self_test", "bool", True),
+    _option("second_source", "str", NONE, choices=SOURCES),
     _option("pictures", "bool", True),
 )
 KEYS = tuple(option.name.removeprefix(PREFIX) for option in OPTIONS)
@@ -104,7 +99,10 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "targets": (lambda value: isinstance(value, str) and bool(value), "names of targets"),
     "endpoints": (lambda value: value in ENDPOINTS, named_list(ENDPOINTS)),
     "concurrency": (lambda value: is_whole(value, MOST_USERS), f"whole numbers from 1 to {MOST_USERS}"),
-    "allow_differences": (lambda value: isinstance(value, str) and bool(value), "names such as model or revision"),
+    "allow_differences": (
+        lambda value: value in (*comparable.KEYS, comparable.ALL),
+        f"{comparable.ALL}, or some of {', '.join(comparable.KEYS)}",
+    ),
     "layouts": (lambda value: isinstance(value, str) and bool(value), "names of layouts"),
 }
 
@@ -131,7 +129,7 @@ def read_options(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     faults += _figures(values, "client_lag", LAG, "a number above 0", lambda value: value > 0)
     within = f"a number of seconds above 0, {MOST_SECONDS} at most"
     faults += _figures(values, "timeouts", tuple(TIMEOUTS), within, lambda value: 0 < value <= MOST_SECONDS)
-    faults += _figures(values, "margins", MARGINS, "a number of 0 or more", lambda value: value >= 0)
+    faults += _margin_faults(values)
     for key, pattern, wanted in (
         (
             "label",
@@ -143,6 +141,8 @@ def read_options(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
         if not pattern.fullmatch(values[key]):
             # A proxy may hold a password.
             found = show(values[key]) if key == "label" else "another text"
+            if values[key].startswith("https:"):
+                found = "https://, and the client speaks no TLS to a proxy"
             faults.append(Fault(PREFIX + key, found, wanted, f"Set it to {wanted}"))
     return values, faults
 
@@ -177,8 +177,10 @@ def _as_number(value: Any) -> Any:
 
 def _entry_faults(key: str, values: list[Any], check: Callable[[Any], bool], wanted: str) -> list[Fault]:
     place = PREFIX + key
+    # A long list is said once.
+    remedy = f"Write {place} as a list of {wanted}" if len(wanted) <= MOST_WORDS else "Correct it, or take it out"
     return [
-        Fault(f"{place}[{number}]", show(value), wanted, f"Write {place} as a list of {wanted}")
+        Fault(f"{place}[{number}]", show(value), wanted, remedy)
         for number, value in enumerate(values)
         if not check(value)
     ] + [
@@ -202,6 +204,19 @@ def _figures(
         found[name] = number
     values[key] = found
     return faults
+
+
+def _margin_faults(values: dict[str, Any]) -> list[Fault]:
+    """Hold the margins against the rule of those who compare, and read those that came as text."""
+    read_as = {name: _float(value) for name, value in values["margins"].items()}
+    values["margins"] = {
+        name: value if read_as[name] is None else read_as[name] for name, value in values["margins"].items()
+    }
+    try:
+        margins.laid_over(values["margins"], f"{PREFIX}margins")
+    except ConfigurationError as error:
+        return list(error.faults)
+    return []
 
 
 def _float(value: Any) -> float | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.cases.case import Case, with_sizes
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client.lag import ALLOWED
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.second.choice import NONE, wanted_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.choice import chosen_parts
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.options import (
     client_lag_of,
@@ -75,7 +76,8 @@ def make_order(values: Mapping[str, Any], suite: Suite, around: Surroundings) ->
     """Make the order.
 
     :param values: what ``options.read_options`` gave
-    :returns: ``order``, ``blocks``, ``client``, ``hosts`` to watch, and ``notes`` for the user
+    :returns: ``order``, ``blocks``, ``client``, ``hosts`` to watch, what the ``second_source`` is asked, and ``notes``
+        for the user
     :raises ConfigurationError: with every fault
     """
     plan = around.plan
@@ -107,7 +109,7 @@ def make_order(values: Mapping[str, Any], suite: Suite, around: Surroundings) ->
         raise ConfigurationError(faults)
     used = {spec["target"] for spec in rounds.rounds}
     order = {
-        "run": _run(values, suite, around),
+        "run": _run(values, suite, around, client),
         "targets": [target for target in targets.all if target["name"] in used],
         "cases": [cases[name] for name in dict.fromkeys(spec["case"] for spec in rounds.rounds)],
         "rounds": rounds.rounds,
@@ -116,12 +118,14 @@ def make_order(values: Mapping[str, Any], suite: Suite, around: Surroundings) ->
         "goodput": goodput_of(values),
         "client_lag": client_lag_of(values),
         "proxy": values["proxy"],
+        "continuous_usage": values["continuous_usage"],
     }
     return {
         "order": order,
         "blocks": blocks,
         "client": client,
         "hosts": _hosts(order["targets"], plan, client),
+        "second_source": _second_source(values, order, plan, bool(blocks)),
         "notes": [*targets.notes, *_lag_notes(order["client_lag"])],
     }
 
@@ -142,7 +146,12 @@ def run_id(now: float, suite: str, label: str) -> str:
     return "-".join(filter(None, (time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now)), suite, label)))
 
 
-def _run(values: Mapping[str, Any], suite: Suite, around: Surroundings) -> dict[str, Any]:
+def _second_source(values: Mapping[str, Any], order: Order, plan: Mapping[str, Any], redeploys: bool) -> dict[str, Any]:
+    """What it is asked; of a block, the run that it belongs to says that it is not."""
+    return wanted_of(NONE if values["block"] else values["second_source"], order, plan, redeploys)
+
+
+def _run(values: Mapping[str, Any], suite: Suite, around: Surroundings, client: str) -> dict[str, Any]:
     label = values["label"] or values["block"] or around.plan["replicas"][0]["deployment"]
     return {
         "id": run_id(around.now, suite.name, label),
@@ -150,6 +159,7 @@ def _run(values: Mapping[str, Any], suite: Suite, around: Surroundings) -> dict[
         "suite": suite.name,
         "seed": values["seed"],
         "nonce": around.nonce,
+        "client": client,
     }
 
 
@@ -175,14 +185,15 @@ def _needs(suite: Suite, plan: Mapping[str, Any]) -> list[Fault]:
 
 def _target_faults(values: Mapping[str, Any], targets: Targets) -> list[Fault]:
     """Wished targets that there are not."""
-    names = [label_of(target) for target in targets.all]
+    words = [word for word in TARGETS if targets.chosen(word)]
+    names = list(dict.fromkeys([*words, *(label_of(target) for target in targets.all)]))
     faults = []
     for number, word in enumerate(values["targets"]):
         place = f"benchmark_targets[{number}]"
         if not targets.chosen(word):
             found = f"{show(word)}, and the plan has none" if word in TARGETS else show(word)
             remedy = "Name one of these, or leave it out"
-            faults.append(Fault(place, found, named_list([*TARGETS, *names]), remedy))
+            faults.append(Fault(place, found, named_list(names), remedy))
     return faults
 
 

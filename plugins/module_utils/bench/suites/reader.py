@@ -18,8 +18,8 @@ Check = Callable[[Any], bool]
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, and neither true nor false nor "not a number"."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+    """Whether a value is a number, and neither true nor false nor "not a number" nor infinite."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def is_whole(value: Any, most: int) -> bool:

@@ -15,6 +15,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.faults import Fau
 # More differences than these are counted, not named.
 _MOST = 5
 _PLACE = "benchmark_resume"
+# How all requests of a run are sent and judged.
+_SETTINGS = ("limits", "goodput", "client_lag", "proxy", "continuous_usage")
 _AGAIN = "Give the variables of that run again, or begin a new one without benchmark_resume"
 
 
@@ -72,7 +74,7 @@ def with_files(order: Order, api_key_file: str, ca_file: str) -> Order:
 def _differences(old: Order, new: Order) -> list[str]:
     """What differs, in words."""
     found = []
-    for key in ("suite", "seed", "label"):
+    for key in ("suite", "seed", "label", "client"):
         if old["run"].get(key) != new["run"].get(key):
             found.append(f"{key} {old['run'].get(key)!r} then, {new['run'].get(key)!r} now")
     for kind, word in (("targets", "target"), ("cases", "case")):
@@ -87,9 +89,7 @@ def _differences(old: Order, new: Order) -> list[str]:
         found.append(f"{len(old['rounds'])} rounds then, {len(new['rounds'])} now")
     else:
         found += _other_round(old["rounds"], new["rounds"])
-    return sorted(found) + [
-        f"other {key}" for key in ("limits", "goodput", "client_lag", "proxy") if old.get(key) != new.get(key)
-    ]
+    return sorted(found) + [f"other {key}" for key in _SETTINGS if old.get(key) != new.get(key)]
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -112,6 +112,7 @@ def targets_of(plan: Mapping[str, Any], values: Mapping[str, Any], client: str, 
                 "replica": name,
                 "hosts": list(replica["hosts"]),
                 "engines": [engines[name]] if name in engines else [],
+                "unread": [] if name in engines else [name],
             }
         )
     gateways = _gateways(plan, values, client, engines)
@@ -119,6 +120,10 @@ def targets_of(plan: Mapping[str, Any], values: Mapping[str, Any], client: str, 
         fault = _gateway_fault(plan["gateway"], values, client)
         if fault:
             faults[target["name"]] = fault
+        if target["engines"] and target["unread"]:
+            # The counters of some engines say nothing of requests that any of them may have taken.
+            lacking = f"for those of {', '.join(target['unread'])} cannot be"
+            notes.append(f"No counters of engines are read for {target['name']}, {lacking}.")
     return Targets((*gateways, *found), faults, tuple(notes))
 
 
@@ -167,6 +172,7 @@ def _gateways(
                 "replica": "",
                 "hosts": list(dict.fromkeys(host for replica in members for host in replica["hosts"])),
                 "engines": [engines[name] for name in names if name in engines],
+                "unread": [name for name in names if name not in engines],
             }
         )
     return found

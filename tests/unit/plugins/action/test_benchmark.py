@@ -15,7 +15,8 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.dgxspark.serving.plugins.action import benchmark
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import packed
+from ansible_collections.dgxspark.serving.plugins.module_utils.background import folder as folders
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import Kept, packed, unpacked
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.interrupted import Interrupted
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.bench.run.run_rounds import (
     order,
@@ -125,6 +126,58 @@ def test_a_resumed_run_says_what_it_has(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert result["rounds"] == 4
 
 
+def test_what_a_dead_target_missed_comes_with_the_resumed_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first, dead = Run(monkeypatch, tmp_path), {"skipped": "gateway is dead.", "skip_kind": "dead"}
+    left_out = rounds("0002", "0003", succeeded=0, **dead)
+    first.run({**answer(DONE, "0001"), "rounds": {**rounds("0001"), **left_out}}, STOPPED)
+    again = Run(monkeypatch, tmp_path, resume=True)
+    monkeypatch.setattr(folders, "jobs_root", lambda: tmp_path / "jobs")
+    kept = Kept("benchmark-test")
+    kept.make()
+
+    def host(module_name: str, module_args: dict[str, Any], task_vars: Any) -> dict[str, Any]:
+        """Plays what is missing at once, and tells it as the module does."""
+        again.calls.append(module_args)
+        stage = module_args.get("job_stage", "start")
+        if stage == "start":
+            for round_id in sorted({one["id"] for one in ORDER["rounds"]} - set(module_args["have"])):
+                kept.write(unpacked(base64.b64decode(rounds(round_id)[round_id])))
+            return answer(RUNNING)
+        told = kept.answer(module_args["have"])
+        if stage == "stop" and not told["rounds"]:
+            kept.end()
+        return {**told, "job": DONE, "changed": False}
+
+    monkeypatch.setattr(again.plugin, "_execute_module", host)
+    result = again.run()
+    assert again.calls[0]["have"] == ["0001"]
+    assert (result["rounds"], result["skipped_rounds"], result["requests"]) == (4, 0, 8)
+    here = [unpacked((tmp_path / "rounds" / name).read_bytes()) for name in again.files]
+    assert [(one["id"], one["skipped"]) for one in here] == [(f"000{number}", "") for number in range(1, 5)]
+    assert not kept.path.exists()
+
+
+def test_the_self_test_is_kept_and_made_once_in_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    off = {"host": "s1", "ttft_err_pct": 0.2}
+    first = Run(monkeypatch, tmp_path)
+    began = answer(RUNNING, self_test=None)
+    result = first.run(began, answer(DONE, "0001", self_test=off), {**STOPPED, "self_test": off})
+    assert first.calls[0]["self_test"] is True
+    assert result["self_test"] == off
+    again = Run(monkeypatch, tmp_path, resume=True)
+    result = again.run(answer(DONE, "0002", self_test={"host": "s1", "ttft_err_pct": 9.9}), STOPPED)
+    assert again.calls[0]["self_test"] is False
+    assert result["self_test"] == off
+
+
+def test_no_self_test_is_made_when_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = Run(monkeypatch, tmp_path, self_test=False)
+    result = run.run(answer(DONE, "0001", self_test=None), STOPPED)
+    assert run.calls[0]["self_test"] is False
+    assert result["self_test"] is None
+    assert run.files == ["0001.json.gz"]
+
+
 def test_an_earlier_run_is_not_mixed_in_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     Run(monkeypatch, tmp_path).run(answer(DONE, "0001"), STOPPED)
     run = Run(monkeypatch, tmp_path)
@@ -167,7 +220,10 @@ def test_the_load_ends_with_the_controller(monkeypatch: pytest.MonkeyPatch, tmp_
         run.run(answer(RUNNING, "0001"), Interrupted(2), answer(DONE, "0002"))
     assert run.stages == ["start", "poll", "stop"]
     assert run.files == ["0001.json.gz", "0002.json.gz"]
-    assert run.shown[-2].startswith("s1: ending the load")
+    # The role's end is not run: what it has laid on the host goes with the load.
+    assert [call.get("order") for call in run.calls] == [ORDER, None, ORDER]
+    again = f"go on with the same command and -e benchmark_resume={tmp_path}"
+    assert run.shown[-2] == f"s1: ending the load; the finished rounds are kept in {tmp_path}/rounds, {again}"
 
 
 def test_a_host_that_cannot_be_reached_for_a_while_is_asked_again(
@@ -190,6 +246,7 @@ def test_a_host_that_cannot_be_reached_for_long_is_an_error(
         run.run(*([answer(RUNNING, "0001")] if begun else []), AnsibleConnectionFailure("no route"))
     # The run goes on there: only its rounds are fetched later.
     assert "stop" not in run.stages
+    assert run.shown[-1].endswith(f", go on with the same command and -e benchmark_resume={tmp_path}")
 
 
 def test_a_disk_of_the_controller_that_is_full_ends_the_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -209,4 +266,6 @@ def test_check_mode_says_what_it_would_play(monkeypatch: pytest.MonkeyPatch, tmp
     result = run.run()
     assert result["skipped"]
     assert result["msg"] == "Would play 4 rounds of 1 points against gateway; check mode measures nothing."
+    # A skipped task's own words are not on the screen.
+    assert run.shown == ["", result["msg"], ""]
     assert not (tmp_path / "x").exists()

@@ -20,6 +20,7 @@ from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.bench.
     plan,
 )
 
+RESULT = Path(__file__).resolve().parents[3] / "fixtures" / "bench" / "report" / "result.json"
 OWN_CASE = """
 name: mine-en
 language: en
@@ -85,10 +86,9 @@ def test_check_mode_makes_no_folder() -> None:
 
 
 def test_the_short_names_count_more() -> None:
-    Path("base.json").write_text("{}", encoding="utf-8")
-    made = run(suite="soak", benchmark_suite="quick", baseline="base.json", benchmark_baseline="")
+    made = run(suite="soak", benchmark_suite="quick", baseline=str(RESULT), benchmark_baseline="")
     assert made["order"]["run"]["suite"] == "soak"
-    assert made["baseline"] == str(Path.cwd() / "base.json")
+    assert made["baseline"] == str(RESULT)
 
 
 def test_cases_and_suites_of_the_users_own() -> None:
@@ -110,6 +110,10 @@ def test_cases_and_suites_of_the_users_own() -> None:
         ({"benchmark_case_files": ["short.yml"]}, "short.yml.name: found 'short-en', wanted a name that no other"),
         ({"benchmark_case_files": ["latin.yml"]}, "latin.yml: found what cannot be read"),
         ({"benchmark_baseline": "gone.json"}, "baseline: found 'gone.json', which is not there"),
+        ({"benchmark_baseline": "short.yml"}, "short.yml: found no JSON (Expecting value"),
+        ({"benchmark_baseline": "other.json"}, "other.json: schema: found spark_bench/9, wanted spark_bench/1"),
+        ({"benchmark_allow_differences": "context"}, "benchmark_allow_differences[0]: found 'context', wanted all, or"),
+        ({"benchmark_margins": {"tpot_ms": 5}}, "benchmark_margins.tpot_ms: found 5, wanted a share above 0"),
         ({"benchmark_api_key_file": "gone.key"}, "benchmark_api_key_file: found 'gone.key'"),
         ({"benchmark_ca_file": "gone.pem"}, "benchmark_ca_file: found 'gone.pem'"),
         ({"benchmark_resume": "results/gone"}, "benchmark_resume: found results/gone, whose order.json or blocks.json"),
@@ -121,6 +125,7 @@ def test_each_fault_is_named(variables: dict[str, Any], words: str) -> None:
     Path("bad.yml").write_text("name: x\ndescription: d\npart: 1\n", encoding="utf-8")
     Path("short.yml").write_text(OWN_CASE.replace("mine-en", "short-en"), encoding="utf-8")
     Path("latin.yml").write_bytes(b"name: \xff")
+    Path("other.json").write_text('{"schema": "spark_bench/9"}', encoding="utf-8")
     made = run(**variables)
     assert made["failed"]
     assert words in made["msg"]
@@ -157,6 +162,8 @@ def test_a_key_is_laid_on_the_client_host_and_never_shown() -> None:
     (gateway, *_direct) = made["order"]["targets"]
     assert made["key_file"] == f"/run/dgxspark-benchmark-{made['order']['run']['id']}.key"
     assert gateway["key_file"] == made["key_file"]
+    # From where the user is: the role would look beside itself.
+    assert (made["key_source"], made["ca_source"]) == (str(Path.cwd() / "api.key"), "")
     assert "very-secret" not in json.dumps(made, default=str)
     kept = json.loads((Path(made["folder"]) / "order.json").read_text(encoding="utf-8"))
     assert kept["targets"][0]["key_file"] == "@api"
@@ -166,6 +173,6 @@ def test_the_controller_reads_its_own_files_where_they_are() -> None:
     Path("api.key").write_text("very-secret-key-of-ann", encoding="utf-8")
     asked = plan(gateway_keys=[{"name": "ann", "key": "0" * 24}])
     made = run(of=asked, benchmark_api_key_file="api.key", benchmark_client="localhost", benchmark_targets="gateway")
-    assert made["key_file"] == ""
+    assert (made["key_file"], made["key_source"]) == ("", "")
     assert made["order"]["targets"][0]["key_file"] == str(Path.cwd() / "api.key")
     assert made["notes"][0].startswith("The engine of main-0 listens on the loopback of spark1")

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import packed
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.run.kept import packed, self_test_in
 from ansible_collections.dgxspark.serving.plugins.plugin_utils import round_files
-from ansible_collections.dgxspark.serving.plugins.plugin_utils.round_files import CannotWrite, RoundFiles
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.round_files import CannotWrite, RoundFiles, again
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.bench.run.run_rounds import played, spec
 
 
@@ -57,6 +57,12 @@ def test_rounds_that_a_dead_target_missed_are_played_again(tmp_path: Path) -> No
     files.write("0002", sent(one("0002", 0, skipped="It is dead.", skip_kind="dead")))
     assert (files.ids, files.held) == (["0001", "0002"], ["0001"])
     assert [known["id"] for known in files.known] == ["0001"]
+    # A resumed run has not got them: its host is to send what it plays in their place.
+    again = opened(tmp_path, resume=True)
+    assert (again.ids, again.totals()["rounds"]) == (["0001"], 1)
+    assert (files.path / "0002.json.gz").exists()
+    again.write("0002", sent(one("0002")))
+    assert opened(tmp_path, resume=True).held == ["0001", "0002"]
 
 
 def test_an_earlier_run_is_not_written_over(tmp_path: Path) -> None:
@@ -107,6 +113,20 @@ def test_a_full_disk_is_named_and_leaves_nothing_half_written(tmp_path: Path, mo
     assert files.ids == ["0001"]
 
 
+def test_the_first_self_test_stays_and_is_no_round(tmp_path: Path) -> None:
+    files = opened(tmp_path)
+    assert files.self_test is None
+    files.keep_self_test(None)
+    assert files.self_test is None
+    files.keep_self_test({"ttft_err_pct": 0.2})
+    # What came after it is of a resumed run.
+    files.keep_self_test({"ttft_err_pct": 9.9})
+    again = opened(tmp_path)
+    assert (again.self_test, again.ids) == ({"ttft_err_pct": 0.2}, [])
+    assert self_test_in(tmp_path / "rounds") == {"ttft_err_pct": 0.2}
+    assert self_test_in(tmp_path / "none") is None
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotWrite, match=r"file/x/rounds cannot be made: Not a directory\."):
@@ -127,3 +147,8 @@ def test_totals(tmp_path: Path) -> None:
         "rounds": 3, "skipped_rounds": 1, "requests": 6, "failed_requests": 4, "errors": {"connect": 4},
         "nothing_worked": False, "started": "2025-11-30T08:06:40Z", "ended": "2025-11-30T08:07:10Z",
     }  # fmt: skip
+
+
+def test_a_run_goes_on_with_its_folder_and_a_block_with_the_whole_run(tmp_path: Path) -> None:
+    assert again(tmp_path) == f"go on with the same command and -e benchmark_resume={tmp_path}"
+    assert again(tmp_path / "blocks" / "02" / "20261130T101500Z-layout-tp1") == ""

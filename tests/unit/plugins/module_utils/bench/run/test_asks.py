@@ -23,8 +23,13 @@ TALK = {**CASE, "name": "multi-turn.en", "conversations": [["One?", "Two?"], ["T
 del TALK["prompts"]
 
 
-def asks(case: dict[str, Any] | None = None, run: dict[str, Any] | None = None, **more: Any) -> Asks:
-    return Asks(spec(**more), case or CASE, "tiny-chat", run or RUN, None)
+def asks(
+    case: dict[str, Any] | None = None,
+    run: dict[str, Any] | None = None,
+    continuous_usage: bool = False,
+    **more: Any,
+) -> Asks:
+    return Asks(spec(**more), case or CASE, "tiny-chat", run or RUN, None, continuous_usage=continuous_usage)
 
 
 def text_of(ask: Ask) -> str:
@@ -69,6 +74,13 @@ def test_a_natural_end_asks_for_no_number_of_tokens() -> None:
     assert ask.requested_tokens is None
 
 
+@pytest.mark.parametrize("wished", [False, True])
+def test_the_count_with_each_piece_is_asked_for_when_it_is_wished(wished: bool) -> None:
+    (ask,) = first(1, asks(continuous_usage=wished))
+    more = {"continuous_usage_stats": True} if wished else {}
+    assert json.loads(ask.body)["stream_options"] == {"include_usage": True, **more}
+
+
 def test_an_open_load_has_a_schedule_and_an_end() -> None:
     load = {"model": "open", "rate": 4.0, "share": None, "requests": 9}
     made = list(asks(load=load).singles(4.0))
@@ -78,6 +90,11 @@ def test_an_open_load_has_a_schedule_and_an_end() -> None:
     assert due == sorted(due)  # type: ignore[type-var]
     other = [ask.due for ask in asks(load=load, run={**RUN, "seed": 2}).singles(4.0)]
     assert due != other
+    again = list(asks(load=load, run={**RUN, "nonce": "fedcba9876543210-1"}).singles(4.0))
+    assert [ask.due for ask in again] == due
+    # Another start has other prompts, and they are as long.
+    assert [len(ask.body) for ask in again] == [len(ask.body) for ask in made]
+    assert {ask.body for ask in again}.isdisjoint(ask.body for ask in made)
 
 
 def test_a_conversation_sends_all_that_was_said() -> None:
@@ -125,18 +142,29 @@ def door() -> Door:
     return doors(order())[0]["gateway"]
 
 
+def nobody(_text: str) -> None:
+    pass
+
+
+def _alone() -> dict[str, Any]:
+    """A target whose engines cannot be reached."""
+    return {**order()["targets"][0], "engines": []}
+
+
 def record(**more: Any) -> dict[str, Any]:
     return {
         "tokens": {"prompt": None, "completion": None, "reasoning": None, "cached": None},
         "token_source": "none", "error": None, "t_first": 1.0, "t_last": 1.6, "first_chunk_tokens": 1,
-        "tpot_ms": None, "text": "one two three four", **more,
+        "tpot_ms": None, "text": "one two three four", "requested_tokens": None, "finish": "length", "status": 200,
+        "sample": "", **more,
     }  # fmt: skip
 
 
 def test_b04_missing_usage_is_counted_by_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     Counting(monkeypatch)
-    one = record()
-    tokens.fill_in(door(), [one])
+    one, told = record(), []
+    tokens.fill_in(door(), [one], told.append)
+    assert told == ["counting tokens"]
     assert (one["tokens"]["completion"], one["token_source"], one["tpot_ms"]) == (4, "tokenize", 200.0)
     assert "text" not in one
 
@@ -153,22 +181,57 @@ def test_other_answers_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, mor
     counting = Counting(monkeypatch)
     one = record(**more)
     before = {key: value for key, value in one.items() if key != "text"}
-    tokens.fill_in(door(), [one])
+    told: list[str] = []
+    tokens.fill_in(door(), [one], told.append)
     assert one == before
-    assert counting.asked == []
+    assert counting.asked == told == []
 
 
 def test_tokens_that_nobody_counts_stay_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    Counting(monkeypatch, knows=False)
-    one = record()
-    tokens.fill_in(door(), [one])
+    counting = Counting(monkeypatch, knows=False)
+    one, other = record(), record()
+    tokens.fill_in(door(), [one, other], nobody)
     assert (one["tokens"]["completion"], one["token_source"], one["tpot_ms"]) == (None, "none", None)
+    # Who does not say it of the first answer is not asked about the others.
+    assert len(counting.asked) == 1
+    assert "text" not in other
+
+
+def test_an_engine_whose_tokenize_hangs_is_asked_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def post(engine: Any, _path: str, _document: Any, seconds: float) -> Answer:
+        asked.append((engine.url, seconds))
+        return Answer(None, error="no answer") if engine.url.endswith(":1") else Answer(200, b'{"count": 4}')
+
+    monkeypatch.setattr(tokens, "post", post)
+    entry = order()["targets"][0]
+    engines = [{"replica": f"main-{number}", "url": f"http://127.0.0.1:{number}"} for number in (1, 2)]
+    two = doors({**order(), "targets": [{**entry, "engines": engines}]})[0]["gateway"]
+    records = [record(), record()]
+    for one in records:
+        tokens.fill_in(two, [one], nobody)
+    assert [one["token_source"] for one in records] == ["tokenize"] * 2
+    assert [url[-1] for url, _seconds in asked] == ["1", "2", "2"]
+    assert {seconds for _url, seconds in asked} == {10.0}
+
+
+@pytest.mark.parametrize("tokenizer", [True, False])
+def test_b06_a_short_answer_without_usage_is_a_failure(monkeypatch: pytest.MonkeyPatch, tokenizer: bool) -> None:
+    Counting(monkeypatch, knows=tokenizer)
+    one = record(requested_tokens=64, finish="stop")
+    tokens.fill_in(door() if tokenizer else doors(order(targets=[_alone()]))[0]["gateway"], [one], nobody)
+    assert one["error"]["kind"] == "short_output"
+    assert one["error"]["status"] == 200
+    assert "where exactly 64 " in one["error"]["message"]
+    assert one["sample"] == "one two three four"
 
 
 @pytest.mark.parametrize(
     ("number", "first_chunk", "t_first", "expected"),
     [
         pytest.param(17, 1, 0.0, 62.5, id="B12"),
+        pytest.param(17, 1, 1.0, None, id="all at once"),
         (2, 1, 0.0, 1000.0),
         (1, 1, 0.0, None),
         (3, 3, 0.0, None),

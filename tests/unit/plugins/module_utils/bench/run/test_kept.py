@@ -58,7 +58,7 @@ def test_the_controller_gets_what_it_has_not(kept: Kept) -> None:
     answer = kept.answer(["0002"])
     assert (sorted(answer["rounds"]), answer["left"]) == (["0001", "0003"], 0)
     assert unpacked(base64.b64decode(answer["rounds"]["0003"])) == one("0003")
-    assert kept.answer(["0001", "0002", "0003"]) == {"rounds": {}, "left": 0}
+    assert kept.answer(["0001", "0002", "0003"]) == {"rounds": {}, "left": 0, "self_test": None}
 
 
 def test_an_answer_is_bounded_and_never_empty_while_something_is_left(
@@ -106,7 +106,26 @@ def test_rounds_stay_when_the_folder_is_made_again_and_go_in_the_end(kept: Kept)
     assert kept.ids() == ["0001"]
     kept.end()
     assert not kept.path.exists()
-    assert kept.answer([]) == {"rounds": {}, "left": 0}
+    assert kept.answer([]) == {"rounds": {}, "left": 0, "self_test": None}
+
+
+def test_the_self_test_comes_with_each_answer_and_is_no_round(kept: Kept) -> None:
+    kept.keep_self_test({"ttft_err_pct": 0.2})
+    assert (kept.ids(), list(kept.read())) == ([], [])
+    assert kept.answer([]) == kept.answer([]) == {"rounds": {}, "left": 0, "self_test": {"ttft_err_pct": 0.2}}
+    assert Kept("benchmark-x").self_test() == {"ttft_err_pct": 0.2}
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff"])
+def test_a_damaged_self_test_is_none(kept: Kept, content: bytes) -> None:
+    (kept.path / kept_module.SELF_TEST).write_bytes(content)
+    assert kept.self_test() is None
+
+
+def test_a_self_test_that_cannot_be_written_fails_nothing(kept: Kept) -> None:
+    kept.end()
+    kept.keep_self_test({"ttft_err_pct": 0.2})
+    assert kept.self_test() is None
 
 
 def test_rounds_that_nobody_fetched_are_removed_after_a_day(kept: Kept) -> None:

@@ -34,7 +34,7 @@ from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.bench.
         pytest.param(
             [step(1, 50, first=90), step(2, 95, first=410)],
             400,
-            "With 2 users at once the first token came after 410 ms, later than the 400 ms that are wanted.",
+            "With 2 users at once the first token came after 410 ms (p50), later than the 400 ms that are wanted.",
             1,
             id="first token too late",
         ),
@@ -51,6 +51,30 @@ def test_ladder(steps: list[dict[str, Any]], limit: float | None, end: str, knee
     assert end in found.end
     assert bool(end) == bool(found.end)
     assert (found.knee.users if found.knee else None) == knee
+
+
+@pytest.mark.parametrize(
+    ("times", "first", "by"),
+    [
+        pytest.param([{"p50": 90, "p90": 300, "p95": 500}], 500, "p95", id="p95 where it is known"),
+        pytest.param([{"p50": 90, "p90": 300, "p95": None}], 300, "p90", id="else p90"),
+        pytest.param([{"p50": 90, "p90": None, "p95": None}], 90, "p50", id="else the median"),
+        pytest.param([{"p50": 90, "p90": 300}, {"p50": 80, "p90": None}], 85, "p50", id="of all rounds the same"),
+        pytest.param([{"p50": 90, "p90": 300}, {"p50": None}, {"p50": 80, "p90": 200}], 250, "p90", id="one is dead"),
+        pytest.param([{"p50": None}, {}], None, "", id="none"),
+    ],
+)
+def test_a_limit_of_ttft_is_one_of_the_highest_percentile_that_is_known(
+    times: list[dict[str, float | None]], first: float | None, by: str
+) -> None:
+    rounds = [step(2, 95) for _one in times]
+    for one, known in zip(rounds, times, strict=True):
+        one["summary"]["ttft_ms"] = known
+    (found,) = ladder.steps_of(rounds)
+    assert (found.first, found.by) == (first, by)
+    end = ladder.read_ladder([found], 84.0).end
+    assert end == (f"With 2 users at once the first token came after {first} ms ({by}), later than the 84 ms that are "
+                   "wanted." if first else "")  # fmt: skip
 
 
 def test_a_step_counts_by_the_median_of_its_rounds() -> None:

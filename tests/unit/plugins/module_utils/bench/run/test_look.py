@@ -134,3 +134,40 @@ def test_what_is_asked(endpoint: str, key: str) -> None:
     asked = look.short_ask(endpoint, "m")
     assert asked["model"] == "m"
     assert key in asked
+
+
+ENGINE = {"replica": "main-0", "url": "http://127.0.0.1:2"}
+AGAIN = "Deploy again, so that engine and host have one key"
+
+
+@pytest.mark.parametrize(
+    ("via", "given", "of_engine", "remedy"),
+    [
+        ("gateway", True, False, "Give its key by benchmark_api_key_file"),
+        ("gateway", False, False, "Give its key by benchmark_api_key_file"),
+        ("gateway", True, True, "Give its key by benchmark_api_key_file"),
+        ("direct", True, True, AGAIN),
+        ("direct", True, False, "Give its key by benchmark_api_key_file"),
+        ("direct", False, False, f"Give its key by benchmark_api_key_file; behind a gateway: {AGAIN.lower()}"),
+    ],
+)
+def test_what_helps_against_a_refused_key(tmp_path: Path, via: str, given: bool, of_engine: bool, remedy: str) -> None:
+    """An engine behind a gateway has a key of its own, which is not the user's to give."""
+    own, users = tmp_path / "engine.key", tmp_path / "users.key"
+    for path in (own, users):
+        path.write_text("sk-secret", encoding="ascii")
+    key = str(own if of_engine and via == "direct" else users) if given else ""
+    engines = [{**ENGINE, "key_file": str(own) if of_engine else ""}]
+    opened = door(via=via, key_file=key, engines=engines)
+    fault = look.models_fault(opened, answer({"error": "no"}, 401))
+    assert fault is not None
+    assert fault.remedy == remedy
+
+
+def test_remedies_name_variables() -> None:
+    wrong_name = look.models_fault(door(), answer({"data": [{"id": "A"}]}))
+    no_endpoint = look.answer_fault(door(), "responses", answer({"detail": "Not Found"}, 404))
+    assert wrong_name is not None
+    assert wrong_name.remedy == "Correct serving_served_model_name, or deploy that model"
+    assert no_endpoint is not None
+    assert no_endpoint.remedy == "Leave responses out with benchmark_endpoints, or serve it"

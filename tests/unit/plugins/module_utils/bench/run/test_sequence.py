@@ -23,8 +23,15 @@ def dead_after(*rounds: dict[str, Any]) -> sequence.DeadTargets:
     return dead
 
 
-def failed(target: str = "gateway") -> dict[str, Any]:
-    return played(spec(target=target), succeeded=0)
+def failed(target: str = "gateway", kind: str = "connect", began: bool = False, **more: Any) -> dict[str, Any]:
+    samples = [{"kind": kind, "message": "no connection" if kind == "connect" else f"a {kind}", "ids": [1]}]
+    requests = [{"error": {"kind": kind}, "ttfr_ms": 5.0 if began else None}] * 3
+    one = played(spec(target=target, **more), succeeded=0, requests=requests)
+    return {**one, "errors": {kind: 3}, "error_samples": samples}
+
+
+def why(dead: sequence.DeadTargets, target: str = "gateway", **more: Any) -> str:
+    return dead.why(spec(target=target, **more))[0]
 
 
 @pytest.mark.parametrize(
@@ -49,13 +56,53 @@ def test_what_is_known_of_a_round(one: dict[str, Any], succeeded: int) -> None:
 
 
 def test_three_rounds_in_a_row_without_success_end_a_target() -> None:
-    assert dead_after(failed(), failed()).why("gateway") == ""
-    assert dead_after(failed(), failed(), failed()).why("gateway") == (
-        "gateway answered no request of 3 rounds in a row (the last: no connection)."
+    assert why(dead_after(failed(), failed())) == ""
+    assert dead_after(failed(), failed(), failed()).why(spec(case="other")) == (
+        "gateway answered no request of 3 rounds in a row (the last: no connection).",
+        "dead",
     )
-    assert dead_after(failed(), failed(), failed()).why("main-0") == ""
-    assert dead_after(failed(), failed(), played(spec()), failed()).why("gateway") == ""
-    assert dead_after(failed(), failed("main-0"), failed(), failed("main-0")).why("gateway") == ""
+    assert why(dead_after(failed(), failed(), failed()), "main-0") == ""
+    assert why(dead_after(failed(), failed(), played(spec()), failed())) == ""
+    assert why(dead_after(failed(), failed("main-0"), failed(), failed("main-0"))) == ""
+
+
+@pytest.mark.parametrize(
+    "kind", ["connect", "dns", "tls", "timeout_connect", "timeout_ttft", "timeout_idle", "timeout_total", "http_5xx",
+             "truncated"]
+)  # fmt: skip
+def test_a_target_that_begins_no_answer_is_dead_for_all_its_cases(kind: str) -> None:
+    dead = dead_after(*[failed(kind=kind)] * 3)
+    assert dead.why(spec(case="other", endpoint="responses"))[1] == "dead"
+
+
+@pytest.mark.parametrize(
+    ("kind", "began"),
+    [
+        ("http_4xx", False),
+        ("http_429", False),
+        ("short_output", True),
+        ("stream_error", True),
+        ("bad_json", False),
+        # Somebody cuts or stalls long answers: it is not away.
+        ("truncated", True),
+        ("timeout_idle", True),
+        ("timeout_total", True),
+    ],
+)
+def test_a_target_that_answers_loses_only_the_case_that_fails(kind: str, began: bool) -> None:
+    dead = dead_after(*[failed(kind=kind, began=began)] * 3)
+    words = f"No request of 3 rounds of short.en by chat at gateway succeeded in a row (the last: a {kind})."
+    assert dead.why(spec()) == (words, "refused")
+    for other in ({"case": "long.en"}, {"endpoint": "responses"}, {"target": "main-0"}):
+        assert dead.why(spec(**other)) == ("", "")
+
+
+def test_what_a_target_answers_shows_that_it_is_alive() -> None:
+    refused = failed(kind="http_4xx", case="long.en")
+    assert why(dead_after(failed(), failed(), refused, failed())) == ""
+    # While it is away, a case neither fails nor works.
+    assert dead_after(refused, refused, failed(case="long.en"), refused).why(spec(case="long.en"))[1] == "refused"
+    assert why(dead_after(refused, refused, played(spec(case="long.en")), refused), case="long.en") == ""
 
 
 @pytest.mark.parametrize(
@@ -64,6 +111,7 @@ def test_three_rounds_in_a_row_without_success_end_a_target() -> None:
         (spec(), [], dead_after(), "", ""),
         (spec(), [], dead_after(failed(), failed(), failed()), "dead", "gateway answered no request"),
         (spec(target="main-0"), [], dead_after(failed(), failed(), failed()), "", ""),
+        (spec(), [], dead_after(*[failed(kind="http_4xx")] * 3), "refused", "of short.en by chat at gateway succeeded"),
         (step(16, None), [step(4, 300), step(8, 301)], dead_after(), "ladder", "The ladder is at its end"),
         (step(8, None), [step(4, 300)], dead_after(), "", ""),
         (spec(load=OPEN), [step(8, 300)], dead_after(), "", ""),
@@ -84,6 +132,7 @@ def test_a_resumed_run_plays_what_is_missing_and_what_a_dead_target_missed() -> 
         played(spec("0002"), skipped="It is dead.", skip_kind="dead"),
         played(spec("0003"), skipped="The ladder is at its end.", skip_kind="ladder"),
         played(spec("0004"), succeeded=0),
+        played(spec("0005"), skipped="It refuses the case.", skip_kind="refused"),
     ]
     held = [one["id"] for one in sequence.held(done)]
     assert held == ["0001", "0003", "0004"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -40,6 +41,11 @@ def test_without_a_word_there_are_defaults() -> None:
         ("snapshots", "no", False),
         ("goodput", {"ttft_ms": "500", "tpot_ms": None}, {"ttft_ms": 500.0, "tpot_ms": None}),
         ("margins", {"ttft_ms": 0.2}, {"ttft_ms": 0.2}),
+        ("margins", {"ttft_ms": "0.2", "tpot_ms": None}, {"ttft_ms": 0.2, "tpot_ms": None}),
+        ("allow_differences", "quant,case_digest", ["quant", "case_digest"]),
+        ("allow_differences", "all", ["all"]),
+        ("fail_on", "Inconclusive", "inconclusive"),
+        ("results", "", "results"),
         ("proxy", "http://proxy:3128", "http://proxy:3128"),
         ("label", "main-2.1", "main-2.1"),
     ],
@@ -84,7 +90,20 @@ def test_b14_timeouts_are_variables() -> None:
         ("goodput", "fast", "benchmark_goodput"),
         ("timeouts", {"total": -1}, "benchmark_timeouts.total"),
         ("timeouts", {"idle": "long"}, "benchmark_timeouts.idle"),
+        ("goodput", {"ttft_ms": math.inf}, "benchmark_goodput.ttft_ms"),
+        ("goodput", {"ttft_ms": ".inf"}, "benchmark_goodput.ttft_ms"),
+        ("goodput", {"ttft_ms": "inf"}, "benchmark_goodput.ttft_ms"),
+        ("client_lag", {"p99_ms": math.inf}, "benchmark_client_lag.p99_ms"),
+        ("min_seconds", math.inf, "benchmark_min_seconds"),
+        ("rounds", math.inf, "benchmark_rounds"),
         ("margins", {"tpot_ms": -0.1}, "benchmark_margins.tpot_ms"),
+        ("margins", {"tpot_ms": 5}, "benchmark_margins.tpot_ms"),
+        ("margins", {"tpot_ms": 0}, "benchmark_margins.tpot_ms"),
+        ("margins", {"tpot_ms": "much"}, "benchmark_margins.tpot_ms"),
+        ("margins", {"error_rate": 0.1}, "benchmark_margins.error_rate"),
+        ("margins", {"ttft_least_ms": math.inf}, "benchmark_margins.ttft_least_ms"),
+        ("allow_differences", ["model", "quantization"], "benchmark_allow_differences[1]"),
+        ("fail_on", "worse", "benchmark_fail_on"),
         ("proxy", "proxy:3128", "benchmark_proxy"),
         ("seed", -1, "benchmark_seed"),
         ("verify_tls", "perhaps", "benchmark_verify_tls"),
@@ -99,14 +118,33 @@ def test_a_wrong_value_is_named(key: str, value: Any, place: str) -> None:
     assert fault.remedy
 
 
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [
+        ("languages", "Write benchmark_languages as a list of 'en' or 'zh'"),
+        ("allow_differences", "Correct it, or take it out"),
+    ],
+)
+def test_a_long_list_is_said_once(key: str, remedy: str) -> None:
+    _values, (fault,) = read_options({key: ["x"]})
+    assert fault.remedy == remedy
+
+
 def test_an_unknown_key_has_the_likely_meant_one() -> None:
     _values, (fault,) = read_options({"timeouts": {"totl": 3}})
     assert (fault.variable, fault.wanted) == ("benchmark_timeouts.totl", "total")
 
 
+def test_a_proxy_that_is_spoken_to_by_tls_cannot_be_used() -> None:
+    _values, (fault,) = read_options({"proxy": "https://proxy:3128"})
+    assert fault.found == "https://, and the client speaks no TLS to a proxy"
+    assert fault.wanted == "http://HOST:PORT without a user"
+
+
 def test_a_proxys_password_is_not_shown() -> None:
-    _values, (fault,) = read_options({"proxy": "http://user:secret@proxy:3128"})
-    assert "secret" not in f"{fault.found} {fault.wanted} {fault.remedy}"
+    for scheme in ("http", "https"):
+        _values, (fault,) = read_options({"proxy": f"{scheme}://user:secret@proxy:3128"})
+        assert "secret" not in f"{fault.found} {fault.wanted} {fault.remedy}"
 
 
 def test_all_faults_at_once() -> None:

@@ -47,6 +47,7 @@ def test_an_order_is_plain_data() -> None:
         "label": "first",
         "suite": "try",
         "seed": 1,
+        "client": "spark1",
         "nonce": "0" * 16,
     }
     assert [target["name"] for target in order["targets"]] == ["gateway"]
@@ -67,6 +68,8 @@ def test_a_wider_limit_for_the_clients_lag_is_in_the_order_and_in_the_notes() ->
 def test_b11_b_row_15_no_proxy_unless_one_is_named() -> None:
     assert made(ONE)["order"]["proxy"] == ""
     assert made(ONE, {"proxy": "http://p:3128"})["order"]["proxy"] == "http://p:3128"
+    assert made(ONE)["order"]["continuous_usage"] is False
+    assert made(ONE, {"continuous_usage": "true"})["order"]["continuous_usage"] is True
 
 
 def test_names_of_runs_sort_by_time() -> None:
@@ -113,6 +116,22 @@ def test_an_unknown_target(word: str) -> None:
 
 def test_a_target_that_the_plan_has_not() -> None:
     assert faults(ONE, {"targets": ["gateway"]}, plan=plan(gateway_enabled=False))[0] == "benchmark_targets[0]"
+
+
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [
+        (
+            {"gateway_enabled": False},
+            "'direct', 'both', 'each-host', 'entry', 'direct:main-0' or 'direct:main-1'",
+        ),
+        ({}, "'gateway', 'direct', 'both', 'each-host', 'entry', 'direct:main-0' or 'direct:main-1'"),
+    ],
+)
+def test_only_targets_that_there_are_are_offered_and_each_once(variables: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        made(ONE, {"targets": ["gatewy"]}, plan=plan(**variables))
+    assert caught.value.faults[0].wanted == wanted
 
 
 def test_targets_that_the_client_host_does_not_reach() -> None:
@@ -186,6 +205,7 @@ def test_the_same_run_goes_on_with_its_own_nonce() -> None:
         ({"cases": "long"}, "case long-en is new"),
         ({"verify_tls": False}, "target gateway has other verify_tls"),
         ({"timeouts": {"idle": 3}}, "other limits"),
+        ({"client": "spark2"}, "client 'spark1' then, 'spark2' now"),
     ],
 )
 def test_another_run_is_refused_with_what_differs(raw: dict[str, Any], words: str) -> None:

@@ -137,7 +137,28 @@ def test_samples_and_costs_of_all_blocks_are_one_series() -> None:
     seen = block_rounds.merged_snapshots(ABBA)["spark1"]
     assert [sample["t"] for sample in seen["samples"]] == [0, 1, 10, 11, 20, 21, 30, 31]
     assert seen["cost"] == {"cpu_s": 2.0, "seconds": 240.0}
+    assert (seen["clock_offset_s"], seen["disk"]) == (None, {"before": None, "after": None})
     assert block_rounds.merged_hosts(ABBA) == {"spark1": {"os": "DGX OS", "at": 30}}
+
+
+def test_the_clock_that_was_off_and_the_disks_of_the_blocks_are_kept() -> None:
+    seen = [
+        {"clock_offset_s": 90.0, "disk": {"before": {"/": {"free": 5, "total": 9}}, "after": None}},
+        {"clock_offset_s": 0.0, "disk": {"before": None, "after": {"/": {"free": 4, "total": 9}}}},
+    ]
+    blocks = [Measured("tp1", {}, (), {"snapshots": {"spark1": one}}) for one in seen]
+    found = block_rounds.merged_snapshots(blocks)["spark1"]
+    assert found["clock_offset_s"] == 90.0
+    assert found["disk"] == {"before": {"/": {"free": 5, "total": 9}}, "after": {"/": {"free": 4, "total": 9}}}
+
+
+def test_the_self_test_of_the_first_block_that_has_one_is_that_of_the_run() -> None:
+    one, two, three = (dict(each.result) for each in ABBA[:3])
+    one["tool"], two["tool"], three["tool"] = ({"self_test": test} for test in (None, {"tokens": 2}, {"tokens": 3}))
+    tried = [Measured("tp1", {}, (), result) for result in (one, two, three)]
+    assert block_rounds.first_self_test(tried) == {"tokens": 2}
+    assert block_rounds.first_self_test(tried[:1]) is None
+    assert block_rounds.first_self_test(ABBA) is None
 
 
 def test_nothing_measured_is_an_empty_run() -> None:

@@ -81,6 +81,10 @@ def test_what_the_user_sets_too_is_refused_under_both_names(name: str, given: st
     faults = blocks.clashes(swept(name, 1, 2), {given, "model"})
     assert [fault.variable for fault in faults] == [f"{name} of the variant {name}={value}" for value in (1, 2)]
     assert all(given in fault.found for fault in faults)
+    full = name if name.startswith("serving_") else f"serving_{name}"
+    assert faults[0].remedy == (
+        f"Write {full} into group_vars in place of -e {given}, or leave it out and say -e benchmark_restore=false"
+    )
     assert blocks.clashes(swept(name, 1), {"model"}) == []
 
 

@@ -113,6 +113,7 @@ def test_the_gateway_comes_first_and_tells_its_engines() -> None:
             {"replica": "main-0", "url": "http://127.0.0.1:8000", "key_file": KEY},
             {"replica": "main-1", "url": "http://192.0.2.12:8000", "key_file": KEY},
         ],
+        "unread": [],
     }
     assert all_of.faults == {}
     assert all_of.notes == ()
@@ -125,6 +126,16 @@ def test_from_elsewhere_the_gateway_can_be_measured_without_its_engines() -> Non
     assert sorted(all_of.faults) == ["main-0", "main-1"]
     assert all_of.notes[0] == (
         "The engine of main-0 listens on the loopback of spark1 alone, so its own counters are not read."
+    )
+
+
+def test_a_gateway_whose_engines_cannot_all_be_asked_says_which() -> None:
+    all_of = targets(plan(), "spark2")
+    assert [engine["replica"] for engine in all_of.all[0]["engines"]] == ["main-1"]
+    assert [target["unread"] for target in all_of.all] == [["main-0"], ["main-0"], []]
+    assert all_of.notes == (
+        "The engine of main-0 listens on the loopback of spark1 alone, so its own counters are not read.",
+        "No counters of engines are read for gateway, for those of main-0 cannot be.",
     )
 
 

@@ -66,20 +66,31 @@ def test_a_ladder_goes_up_by_doubling_and_once() -> None:
     assert [(one["load"]["n"], one["warmup"]) for one in found] == [
         (1, True),  # nothing has warmed it up
         (1, False),
+        (2, True),
         (2, False),
+        (4, True),
         (4, False),
+        (8, True),
         (8, False),
+        (16, True),
         (16, False),
     ]
+    waves = [(one["load"]["requests"], one["load"]["min_s"], one["round"]) for one in found if one["warmup"]]
+    assert waves == [(1, 0.0, 0), (2, 0.0, 0), (4, 0.0, 0), (8, 0.0, 0), (16, 0.0, 0)]
     assert {one["ladder"] for one in found} == {"short-en/chat/gateway"}
     assert found[-1]["point"] == "short-en/chat/gateway/n16/ladder"
 
 
-def test_a_ladder_after_its_points_needs_no_warm_up_and_ends_with_the_users_most() -> None:
+def test_a_ladder_after_its_points_warms_up_for_the_rest_and_ends_with_the_users_most() -> None:
     ladder = {**SHORT, "targets": "entry", "load": "ladder"}
     found = rounds({**SHORT, "targets": "entry"}, ladder, rounds=1, raw={"concurrency": "2,4"})
-    assert [one["load"]["n"] for one in found if one["ladder"]] == [1, 2, 4]
-    assert not any(one["warmup"] for one in found if one["ladder"])
+    steps = [(one["load"]["n"], one["warmup"]) for one in found if one["ladder"]]
+    assert steps == [(1, True), (1, False), (2, False), (4, False)]
+
+
+def test_a_conversation_warms_up_a_step_with_all_its_turns() -> None:
+    found = rounds({"cases": ["talk-en"], "targets": "entry", "load": "ladder", "to": 2}, rounds=1)
+    assert [one["load"]["requests"] for one in found if one["warmup"]] == [4, 8]
 
 
 def test_open_loads_name_their_ladder() -> None:
