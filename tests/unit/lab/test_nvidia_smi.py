@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import gpu_stream, parse
 from lab.host_image import nvidia_smi
 from lab.programs import HOST_IMAGE
 
@@ -148,6 +149,21 @@ def test_the_lock_of_the_clock_shows_under_load(lock: str, shown: str, tmp_path:
         nvidia_smi.CLOCK_LOCK.write_text(lock)
     query = ["--query-gpu=clocks.sm,utilization.gpu", "--format=csv,noheader"]
     assert nvidia_smi.answer(query) == f"{shown}, 96 %"
+
+
+def test_it_answers_what_the_benchmarks_sampler_asks(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(nvidia_smi, "OVERRIDES", tmp_path / "answers.json")
+    found = [parse.gpu(nvidia_smi.answer(list(command[1:]))) for command in gpu_stream.COMMANDS]
+    assert [one["throttle"] for one in found] == [["gpu_idle"], ["gpu_idle"], None]
+    assert {one["temp_c"] for one in found} == {41.0}
+    nvidia_smi.OVERRIDES.write_text(json.dumps({"clocks_event_reasons.active": "0x0000000000000044"}))
+    held = parse.gpu(nvidia_smi.answer(list(gpu_stream.COMMANDS[0][1:])))["throttle"]
+    assert held == ["sw_power_cap", "hw_thermal_slowdown"]
+
+
+def test_its_words_for_a_field_that_it_does_not_know_are_those_that_the_sampler_waits_for() -> None:
+    done = smi("--query-gpu=utilization.gpu,clocks_future_reasons.active", "--format=csv,noheader,nounits")
+    assert gpu_stream.UNKNOWN_FIELD in done.stdout
 
 
 @pytest.mark.parametrize("loop", [["-l", "1"], ["--loop=1"], ["-lms", "20"], ["--loop-ms=20"]])

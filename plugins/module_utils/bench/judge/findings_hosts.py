@@ -18,6 +18,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.findi
     note,
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.watched import (
+    AROUND,
     Window,
     figures,
     keyed,
@@ -25,6 +26,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.watch
     number,
     within,
 )
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import throttle
 from ansible_collections.dgxspark.serving.plugins.module_utils.supervisor.memory import GIB, gib
 
 Samples = Sequence[Mapping[str, Any]]
@@ -35,6 +37,8 @@ FLOOR = 4 * GIB
 CLOCK_SAMPLES, CLOCK_USE = 10, 50.0
 CLOCK_FALL = 0.8
 HOT = 90.0
+# Share of the measured samples in which the hardware or heat may hold the clock down.
+SLOWED = 0.05
 # Of one core.
 SAMPLER_COST = 0.01
 
@@ -55,9 +59,11 @@ def of_host(host: str, samples: Samples, times: Sequence[Window], redeployed: bo
     if not during:
         return [_unseen(host, "no sample")]
     busy = within(during, times)
+    blind = [time for time in times if not within(samples, [time], AROUND)]
+    partly = [_partly(host, len(blind), len(times))] if blind else []
     spans = [within(samples, [time]) for time in merged(times)] if redeployed else [whole]
     gone = [one for span in spans for one in _containers(host, span)]
-    return [*_memory(host, whole), *_gpu(host, during), *_clock(host, busy), *gone]
+    return [*partly, *_memory(host, whole), *_gpu(host, during), *_clock(host, busy), *_slowed(host, busy), *gone]
 
 
 def of_unseen(host: str) -> Finding:
@@ -72,7 +78,19 @@ def _unseen(host: str, found: str) -> Finding:
         host,
         f"{found} of the measured time",
         "one each second",
-        "Take its memory and GPU to be unknown; see that module benchmark_sampler runs there.",
+        "Take its memory and GPU to be unknown; see that its clock is right, and that benchmark_sampler runs there.",
+    )
+
+
+def _partly(host: str, blind: int, rounds: int) -> Finding:
+    """A host that was seen in some rounds only, as in a run that was interrupted and went on."""
+    return finding(
+        "host_partly_seen",
+        WARNING,
+        host,
+        f"{blind} of {rounds} rounds played while nobody watched it",
+        "a sample each second",
+        "Take its memory and GPU in them to be unknown; see whether it or its sampler was started anew meanwhile.",
     )
 
 
@@ -180,6 +198,25 @@ def _clock(host: str, samples: Samples) -> list[Finding]:
             f"a GPU clock that fell under load from {highest:.0f} to {lowest:.0f} MHz",
             f"{CLOCK_FALL * highest:.0f} MHz or more",
             "Look at heat and power supply, set gpu_clock_max, and measure again: rounds are not alike.",
+        )
+    ]
+
+
+def _slowed(host: str, samples: Samples) -> list[Finding]:
+    """A clock that nvidia-smi says was held down by the hardware, by heat or by the power supply."""
+    slowed = throttle.share_of_any(samples, throttle.SLOWDOWNS)
+    if slowed is None or slowed <= SLOWED:
+        return []
+    active = throttle.shares(samples) or {}
+    named = ", ".join(f"{name} {100 * active[name]:.0f} %" for name in throttle.SLOWDOWNS if name in active)
+    return [
+        finding(
+            "gpu_slowed",
+            WARNING,
+            host,
+            f"its GPU slowed down by hardware or heat in {100 * slowed:.0f} % of the measured samples ({named})",
+            f"{100 * SLOWED:.0f} % at most",
+            "Give it air, look at its power supply, and measure again: it is faster than these figures.",
         )
     ]
 

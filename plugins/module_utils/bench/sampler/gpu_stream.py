@@ -15,16 +15,23 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import parse
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import parse, throttle
 
-COMMAND = (
-    "nvidia-smi",
-    f"--query-gpu={','.join(parse.GPU_FIELDS.values())}",
-    "--format=csv,noheader,nounits",
-    "-lms",
-    "1000",
+# The last ones are for drivers that do not know the field of the first.
+COMMANDS = tuple(
+    (
+        "nvidia-smi",
+        f"--query-gpu={','.join((*parse.GPU_FIELDS.values(), *more))}",
+        "--format=csv,noheader,nounits",
+        "-lms",
+        "1000",
+    )
+    for more in (*((field,) for field in throttle.FIELDS), ())
 )
+# What it says instead of all figures when it does not know one of the fields.
+UNKNOWN_FIELD = "is not a valid field to query"
 # Seconds after which what it said is too old, after which it counts as hung, and until it is tried again.
 STALE = 3.0
 HUNG = 15.0
@@ -37,15 +44,17 @@ class GpuStream:
     """The GPU as nvidia-smi sees it.
 
     :param tell: told in a sentence what is wrong, once for each thing
+    :param commands: the first is begun with; one that asks for a field that is not known gives way to the next
     """
 
     def __init__(
         self,
         tell: Callable[[str], None],
-        command: Sequence[str] = COMMAND,
+        commands: Sequence[Sequence[str]] = COMMANDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._tell, self._command, self._clock = tell, command, clock
+        self._tell, self._clock = tell, clock
+        self._command, *self._others = commands
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
         self._line = ""
@@ -53,7 +62,7 @@ class GpuStream:
         self._cpu_before = 0.0
         self._start()
 
-    def sample(self) -> dict[str, float | None]:
+    def sample(self) -> dict[str, Any]:
         """What it said last; all None when that is too long ago."""
         now = self._clock()
         if self._process is None and now >= self._next_try:
@@ -108,7 +117,11 @@ class GpuStream:
             lines = [line for line in lines if line.strip()]
             if lines:
                 self._line, self._heard = lines[-1].decode(errors="replace").strip(), now
-                if "," not in self._line:
+                if UNKNOWN_FIELD in self._line and self._others:
+                    self.close()
+                    self._command = self._others.pop(0)
+                    self._start()
+                elif "," not in self._line:
                     self._fail(f"nvidia-smi says {self._line!r} instead of figures: nothing is known of the GPU.")
         elif said == b"":
             code = process.poll()

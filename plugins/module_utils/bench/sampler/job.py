@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.folder import JobFolder
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.status import FAILED, GONE, RUNNING
 from ansible_collections.dgxspark.serving.plugins.module_utils.background.work import Progress, WorkFailed, run_job
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import lines, sampling
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import lines, sampling, standing
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 # Seconds that it has for its first sample, and for its last one.
 START, END = 5.0, 10.0
 STEP = 0.05
+# What was so before the run, beside the samples.
+BEFORE = "before.json"
 DIED = "The sampler ended without a word, as when it is killed or the host was started anew: its samples end there."
 STUCK = f"The sampler did not end within {END:.0f} s and was killed: its last sample may be old."
 
@@ -58,9 +62,10 @@ class SamplerJob:
         """Whether it samples."""
         return self._folder.alive()
 
-    def start(self, seconds: float) -> str:
+    def start(self, seconds: float, look: Callable[[], Mapping[str, Any]] = dict) -> str:
         """Have it sample for so long from now; samples of an earlier part of the run are kept.
 
+        :param look: what is so before the run; called unless an earlier part has it already
         :returns: why it does not; empty when it does
         """
         if self.running:
@@ -70,20 +75,25 @@ class SamplerJob:
             if self.running:
                 return ""
         kept, work, folder = self._text(), _work(self._folder.path, seconds), self._folder
+        # Work that begins has an empty folder.
+        before = self._before() or look()
         try:
             run_job(_Start(folder.path.name), lambda progress: work(progress, kept))
         except _Begun as answer:
             if str(answer):
                 return str(answer)
+        with suppress(OSError):
+            (folder.path / BEFORE).write_text(standing.encoded(before), encoding="utf-8")
         until = time.monotonic() + START
         while self.running and '"sample"' not in self._text(len(kept.encode())) and time.monotonic() < until:
             time.sleep(STEP)
         status = folder.read()
         return status.error if status and status.state == FAILED else ""
 
-    def stop(self, host: str) -> dict[str, Any] | None:
-        """End it.
+    def stop(self, host: str, look: Callable[[], Mapping[str, Any]] = dict) -> dict[str, Any] | None:
+        """End it; what it has seen stays until it is forgotten, as the report may not come to be written.
 
+        :param look: what is so after the run; called when there was a sampler
         :returns: SNAPSHOTS; None when there was no sampler
         """
         folder = self._folder
@@ -92,22 +102,42 @@ class SamplerJob:
             until = time.monotonic() + END
             while self.running and time.monotonic() < until:
                 time.sleep(STEP)
-        text, status = self._text(), folder.read()
-        folder.end()
+        text, status, before = self._text(), folder.read(), self._before()
         if not text and status is None:
             return None
-        found = lines.snapshots(host, text)
+        folder.end()
+        self._keep(text, before)
+        found = {**lines.snapshots(host, text), **standing.both(before, look())}
         if status is not None and status.state == RUNNING:
             found["errors"].append(STUCK)
         elif status is not None and status.state == FAILED:
             found["errors"].append(DIED if status.error == GONE else status.error)
         return found
 
+    def forget(self) -> None:
+        """End it and remove what it has seen."""
+        self._folder.end()
+
+    def _keep(self, text: str, before: Mapping[str, Any] | None) -> None:
+        """Lay down what a sampler that ended has seen: one that is started for the same run goes on with it."""
+        with suppress(OSError):
+            self._folder.make()
+            (self._folder.path / sampling.SAMPLES).write_text(text, encoding="utf-8")
+            if before is not None:
+                (self._folder.path / BEFORE).write_text(standing.encoded(before), encoding="utf-8")
+
     def _let(self, seconds: float) -> None:
         """Write a lease."""
         part = self._folder.path / "lease.part"
         part.write_text(f"{seconds}", encoding="ascii")
         part.replace(self._folder.path / sampling.LEASE)
+
+    def _before(self) -> dict[str, Any] | None:
+        """What was so before the run, if it was kept."""
+        try:
+            return standing.decoded((self._folder.path / BEFORE).read_text(encoding="utf-8"))
+        except OSError:
+            return None
 
     def _text(self, start: int = 0) -> str:
         """What it has written, from some byte on."""

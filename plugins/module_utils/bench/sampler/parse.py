@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import throttle
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts import meminfo
 from ansible_collections.dgxspark.serving.plugins.module_utils.facts.nvidia_smi import number
 
-# What is asked of nvidia-smi, by the names under which a sample has it, in this order.
+# What is asked of nvidia-smi, by the names under which a sample has it, in this order. Why the clock is held down comes
+# after them where the driver knows a field for it.
 GPU_FIELDS = {
     "util_pct": "utilization.gpu",
     "power_w": "power.draw",
@@ -55,16 +57,19 @@ def pressures(texts: dict[str, str]) -> dict[str, float | None]:
     return {name: lines.get(source) for name, source in PRESSURES.items()}
 
 
-def gpu(line: str) -> dict[str, float | None]:
+def gpu(line: str) -> dict[str, Any]:
     """The GPU, from a line of CSV without units; all None for a line of another form.
 
-    >>> gpu("96, 61.20, 74, 2411, [N/A]")["memory_clock_mhz"] is None
-    True
+    >>> found = gpu("96, 61.20, 74, 2411, [N/A], 0x0000000000000004")
+    >>> found["memory_clock_mhz"], found["throttle"]
+    (None, ['sw_power_cap'])
     """
     values = line.split(",")
-    if len(values) != len(GPU_FIELDS):
-        return dict.fromkeys(GPU_FIELDS)
-    return {name: number(value) for name, value in zip(GPU_FIELDS, values, strict=True)}
+    if len(values) not in (len(GPU_FIELDS), len(GPU_FIELDS) + 1):
+        return nothing_of_gpu()
+    found: dict[str, Any] = {name: number(value) for name, value in zip(GPU_FIELDS, values, strict=False)}
+    held = throttle.reasons(values[-1]) if len(values) > len(GPU_FIELDS) else None
+    return {**found, throttle.KEY: held}
 
 
 def interfaces(text: str) -> dict[str, dict[str, int]]:
@@ -121,4 +126,4 @@ def group_memory(current: str, stat: str) -> int | None:
 
 def nothing_of_gpu() -> dict[str, Any]:
     """A GPU of which nothing is known."""
-    return dict.fromkeys(GPU_FIELDS)
+    return dict.fromkeys((*GPU_FIELDS, throttle.KEY))

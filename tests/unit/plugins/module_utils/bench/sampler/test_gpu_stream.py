@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import gpu_stream
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler.gpu_stream import COMMAND, GpuStream
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler.gpu_stream import COMMANDS, GpuStream
 
 SECONDS = 20.0
 SLEEP = "import time; time.sleep(600)"
@@ -32,10 +32,10 @@ class Clock:
 class Trial:
     """A stream with what it told."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, *commands: Sequence[str]) -> None:
         self.told: list[str] = []
         self.clock = Clock()
-        self.stream = GpuStream(self.told.append, command, self.clock)
+        self.stream = GpuStream(self.told.append, commands, self.clock)
 
     def until(self, key: str, value: float | None, at_least: int = 0) -> None:
         """Sample until it is so."""
@@ -55,20 +55,19 @@ def trials() -> Iterator[list[Trial]]:
         trial.stream.close()
 
 
-def python(trials: list[Trial], code: str) -> Trial:
-    """Python code as nvidia-smi."""
-    trials.append(Trial([sys.executable, "-u", "-S", "-c", code]))
+def python(trials: list[Trial], *codes: str) -> Trial:
+    """Python code as nvidia-smi, and what is begun in its stead when it does not know a field."""
+    trials.append(Trial(*([sys.executable, "-u", "-S", "-c", code] for code in codes)))
     return trials[-1]
 
 
 def test_it_is_one_process_that_loops() -> None:
-    assert COMMAND == (
-        "nvidia-smi",
-        "--query-gpu=utilization.gpu,power.draw,temperature.gpu,clocks.sm,clocks.mem",
-        "--format=csv,noheader,nounits",
-        "-lms",
-        "1000",
-    )
+    first, second, last = COMMANDS
+    figures = "--query-gpu=utilization.gpu,power.draw,temperature.gpu,clocks.sm,clocks.mem"
+    rest = ("--format=csv,noheader,nounits", "-lms", "1000")
+    assert first == ("nvidia-smi", f"{figures},clocks_event_reasons.active", *rest)
+    assert second == ("nvidia-smi", f"{figures},clocks_throttle_reasons.active", *rest)
+    assert last == ("nvidia-smi", figures, *rest)
 
 
 def test_the_last_whole_line_counts(trials: list[Trial]) -> None:
@@ -76,6 +75,30 @@ def test_the_last_whole_line_counts(trials: list[Trial]) -> None:
     trial.until("util_pct", 96.0)
     assert trial.stream.sample()["memory_clock_mhz"] is None
     assert trial.told == []
+
+
+UNKNOWN = "print('Field \"clocks_event_reasons.active\" is not a valid field to query.\\n'); raise SystemExit(2)"
+
+
+def test_a_driver_that_does_not_know_a_field_is_asked_without_it(trials: list[Trial]) -> None:
+    old = f"print('96, 60.5, 74, 2411, [N/A], 0x0000000000000044'); {SLEEP}"
+    trial = python(trials, UNKNOWN, old, "never begun")
+    trial.until("util_pct", 96.0)
+    assert trial.stream.sample()["throttle"] == ["sw_power_cap", "hw_thermal_slowdown"]
+    assert trial.told == []
+
+
+def test_the_figures_of_a_driver_that_knows_neither_name_are_not_lost(trials: list[Trial]) -> None:
+    trial = python(trials, UNKNOWN, UNKNOWN, f"print('96, 60.5, 74, 2411, [N/A]'); {SLEEP}")
+    trial.until("util_pct", 96.0)
+    assert trial.stream.sample()["throttle"] is None
+    assert trial.told == []
+
+
+def test_a_driver_that_knows_no_field_at_all_is_told_of(trials: list[Trial]) -> None:
+    trial = python(trials, UNKNOWN)
+    trial.until("util_pct", None, at_least=1)
+    assert "is not a valid field to query.' instead of figures" in trial.told[0]
 
 
 def test_one_that_hangs_gives_null_and_a_sentence_and_holds_up_nothing(trials: list[Trial]) -> None:

@@ -79,8 +79,10 @@ def test_started_stopped_and_nothing_left(smi: Path, tmp_path: Path) -> None:
     assert found["cost"]["seconds"] > 0
     assert (found["host"], found["errors"]) == ("spark1", [])
     assert gone(smi)
+    job.forget()
     assert list((tmp_path / "jobs").iterdir()) == []
     assert job.stop("spark1") is None
+    assert list((tmp_path / "jobs").iterdir()) == []
 
 
 def test_one_that_runs_is_left_and_lives_longer() -> None:
@@ -134,6 +136,56 @@ def test_after_a_break_it_goes_on_where_it_was() -> None:
     assert found["errors"] == []
 
 
+def test_what_its_lease_has_ended_goes_on_when_the_run_does() -> None:
+    """A run that was broken off and goes on a day later: nobody has fetched the samples of its first part."""
+    job, until = SamplerJob("x"), time.monotonic() + 20
+    job.start(0.3, lambda: {"disk": {"/": {"free": 1, "total": 2}}})
+    while job.running and time.monotonic() < until:
+        time.sleep(0.02)
+    first = job._text().count('"sample"')
+    assert job.start(60, lambda: {"disk": "of the second part"}) == ""
+    samples(job, first + 1)
+    found = job.stop("spark1", lambda: {"disk": {"/": {"free": 0, "total": 2}}, "gpu_processes": []})
+    assert found is not None
+    assert len(found["samples"]) > first
+    assert found["disk"] == {"before": {"/": {"free": 1, "total": 2}}, "after": {"/": {"free": 0, "total": 2}}}
+    assert found["gpu_processes"] == {"before": None, "after": []}
+
+
+def test_what_was_fetched_stays_until_it_is_forgotten(tmp_path: Path) -> None:
+    """The client could not be reached for too long: the other hosts' samplers are stopped, and no report is written."""
+    job = SamplerJob("x")
+    job.start(60, lambda: {"disk": {}})
+    count = samples(job, 2)
+    first = job.stop("spark1")
+    assert first is not None
+    again = SamplerJob("x").stop("spark1")
+    assert again is not None
+    assert again["samples"] == first["samples"]
+    assert job.start(60, lambda: pytest.fail("looked at again")) == ""
+    samples(job, len(first["samples"]) + 1)
+    second = job.stop("spark1")
+    assert second is not None
+    assert count <= len(first["samples"]) < len(second["samples"])
+    assert second["samples"][: len(first["samples"])] == first["samples"]
+    assert (second["disk"]["before"], second["errors"]) == ({}, [])
+    job.forget()
+    assert job.stop("spark1") is None
+
+
+def test_one_that_still_runs_goes_on_in_its_file_and_is_not_looked_at_again() -> None:
+    """Ctrl-C ends the play, not the sampler: the same run finds it."""
+    job = SamplerJob("x")
+    job.start(60, lambda: {"disk": {}})
+    before = samples(job, 2)
+    assert SamplerJob("x").start(60, lambda: pytest.fail("looked at again")) == ""
+    samples(job, before + 1)
+    found = job.stop("spark1")
+    assert found is not None
+    assert len(found["samples"]) > before
+    assert found["disk"]["before"] == {}
+
+
 def test_one_that_was_killed_gives_what_it_had_and_takes_nvidia_smi_with_it(smi: Path) -> None:
     job = SamplerJob("x")
     job.start(60)
@@ -148,7 +200,7 @@ def test_one_that_was_killed_gives_what_it_had_and_takes_nvidia_smi_with_it(smi:
 
 
 def test_a_host_without_nvidia_smi_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_stream.GpuStream.__init__, "__defaults__", (("/nowhere/smi",), time.monotonic))
+    monkeypatch.setattr(gpu_stream.GpuStream.__init__, "__defaults__", ((("/nowhere/smi",),), time.monotonic))
     job = SamplerJob("x")
     job.start(60)
     found = job.stop("spark1")

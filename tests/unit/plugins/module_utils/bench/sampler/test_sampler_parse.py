@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import parse
@@ -32,7 +34,7 @@ docker0:       0       0    0    0    0     0          0         0        0     
 vethd0a1@if3:  9       9    0    0    0     0          0         0        9       9    0    0    0     0       0          0
 eth0.7: 5       1    0    0    0     0          0         0        6       1    0    0    0     0       0          0
 """  # noqa: E501
-NOTHING = {"util_pct": None, "power_w": None, "temp_c": None, "clock_mhz": None, "memory_clock_mhz": None}
+NOTHING = dict.fromkeys(("util_pct", "power_w", "temp_c", "clock_mhz", "memory_clock_mhz", "throttle"))
 
 
 def test_memory_in_bytes() -> None:
@@ -63,15 +65,24 @@ def test_pressures() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("96, 61.20, 74, 2411, 8001", dict(zip(NOTHING, (96.0, 61.2, 74.0, 2411.0, 8001.0), strict=True))),
-        ("0, 4.52, 41, 208, [N/A]", dict(zip(NOTHING, (0.0, 4.52, 41.0, 208.0, None), strict=True))),
+        ("96, 61.20, 74, 2411, 8001", dict(zip(NOTHING, (96.0, 61.2, 74.0, 2411.0, 8001.0, None), strict=True))),
+        ("0, 4.52, 41, 208, [N/A]", dict(zip(NOTHING, (0.0, 4.52, 41.0, 208.0, None, None), strict=True))),
+        (
+            "96, 61.20, 74, 2411, [N/A], 0x0000000000000060",
+            {**NOTHING, "util_pct": 96.0, "power_w": 61.2, "temp_c": 74.0, "clock_mhz": 2411.0}
+            | {"throttle": ["sw_thermal_slowdown", "hw_thermal_slowdown"]},
+        ),
+        (
+            "96, [N/A], 74, 2411, [N/A], [N/A]",
+            {**NOTHING, "util_pct": 96.0, "temp_c": 74.0, "clock_mhz": 2411.0},
+        ),
         ("[Not Supported], [N/A], [Unknown Error], [GPU requires reset], N/A", NOTHING),
         ("Unable to determine the device handle for GPU0: 000F:01:00.0: Unknown Error", NOTHING),
         ("96, 61.20, 74, 2411", NOTHING),
         ("", NOTHING),
     ],
 )
-def test_p01_what_a_gpu_does_not_say_is_null(line: str, found: dict[str, float | None]) -> None:
+def test_p01_what_a_gpu_does_not_say_is_null(line: str, found: dict[str, Any]) -> None:
     assert parse.gpu(line) == found
 
 
