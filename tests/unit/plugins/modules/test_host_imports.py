@@ -21,6 +21,7 @@ ON_HOSTS = [
     "benchmark",
     "benchmark_info",
     "benchmark_sampler",
+    "benchmark_second_source",
     "engine_key",
     "evidence_info",
     "fabric_link",
