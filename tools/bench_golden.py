@@ -8,11 +8,14 @@ Look at the difference before it is committed: the tests only say that nothing c
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import comparison, decision, findings, pairs
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.notes import findings_of_points
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.points import points_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import (
     assemble,
@@ -23,7 +26,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result impo
     schema,
     written,
 )
-from tools.bench_example import DEPLOYMENTS, ENVS, Example, judged
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.second import comparison as with_second
+from tools.bench_example import CASES, DEPLOYMENTS, ENVS, SECOND, SELF_TEST, Example, baseline, layouts
 
 FOLDER = Path("tests/fixtures/bench/report")
 SCHEMA = Path("docs/spark_bench_1.schema.json")
@@ -36,16 +40,26 @@ def found() -> assemble.Found:
     order = example.order()
     # One round more was asked for than ended.
     order["rounds"].append({**order["rounds"][-1], "id": "9999"})
-    return assemble.Found(
+    points = points_of(example.rounds, order)
+    snapshots = example.snapshots()
+    measured = assemble.Found(
         order=order,
         rounds=example.rounds,
-        points=points_of(example.rounds, order),
+        points=points,
         envs=ENVS,
         deployments=DEPLOYMENTS,
-        snapshots=example.snapshots(),
-        judged=judged(),
-        self_test={"ttft_err": 0.006, "itl_p99_err": 0.011},
+        snapshots=snapshots,
+        self_test=SELF_TEST,
     )
+    result = assemble.result(measured, VERSION)
+    judged = {
+        "pairs": pairs.pairs_of(points, order),
+        "findings": [*findings.findings_of(order, example.rounds, snapshots), *findings_of_points(points)],
+        "second_source": with_second.compared(SECOND, points),
+        "decision": decision.decide(*layouts(points), snapshots, CASES),
+        "comparison": comparison.compare(result, baseline(result), allow_differences=["engine_version", "client"]),
+    }
+    return dataclasses.replace(measured, judged=judged)
 
 
 def outputs(result: Mapping[str, Any]) -> dict[str, str]:

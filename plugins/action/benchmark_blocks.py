@@ -27,6 +27,7 @@ from ansible_collections.dgxspark.serving.plugins.plugin_utils.child_playbook im
     asked_passwords,
 )
 from ansible_collections.dgxspark.serving.plugins.plugin_utils.host_variables import variable
+from ansible_collections.dgxspark.serving.plugins.plugin_utils.shown import show
 
 
 class ActionModule(ActionBase):
@@ -70,6 +71,7 @@ class ActionModule(ActionBase):
         names = [block.variant.name for block in sequence]
         if self._task.check_mode:
             words = f"Would deploy and measure {', '.join(names)}{_last(options['restore'])}."
+            show([words])
             return {"changed": False, "skipped": True, "sequence": names, "msg": words}
         before = blocks.restoring_playbook(looks)
         parent = Parent(list(task_vars["ansible_inventory_sources"]), context.CLIARGS, extra)
@@ -119,6 +121,7 @@ def _merged(measured: Any, run: Mapping[str, Any], folder: Path, blocks_of_run: 
             "deployments": block_rounds.merged_deployments(measured),
             "envs": block_rounds.merged_hosts(measured),
             "snapshots": block_rounds.merged_snapshots(measured),
+            "self_test": block_rounds.first_self_test(measured),
         },
         "notes": notes,
         "finished": len(measured),

@@ -45,7 +45,7 @@ options:
     description:
       - What may differ between the two runs, V(all) or some of V(engine), V(model), V(revision), V(quant),
         V(max_model_len), V(tensor_parallel_size), V(pipeline_parallel_size), V(nnodes), V(engine_version),
-        V(case_digest), V(token_source) and V(power_mode).
+        V(replicas), V(case_digest), V(token_source), V(power_mode) and V(client).
       - Of V(engine_version) the major and minor numbers count.
     type: list
     elements: str
@@ -141,11 +141,25 @@ comparison:
         point:
           description: Name of the point.
           type: str
+    only_in_baseline:
+      description:
+        - Points that the candidate lacks, each with C(asked), whether it was to measure them, and C(why) it did not.
+        - One that was asked for makes the verdict V(inconclusive) at least; one of another suite does not.
+      type: list
+      elements: dict
+    only_now:
+      description: Points that the baseline lacks.
+      type: list
+      elements: dict
+    notes:
+      description: Sentences on what else a reader must know of the two runs.
+      type: list
+      elements: str
     guard:
       description: C(differences) between the runs that were allowed, and C(overridden), whether there are any.
       type: dict
     verdict:
-      description: The worst of all rows.
+      description: The worst of all rows, and of points that lack although they were asked for.
       type: str
     exit_code:
       description: V(0), V(1) for a regression or V(3) when the rounds do not tell.

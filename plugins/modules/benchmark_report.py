@@ -58,10 +58,18 @@ options:
     description: Variable that holds, on each host, what M(dgxspark.serving.gateway_info) returned.
     type: str
     default: ""
+  client:
+    description:
+      - Name in the inventory of the host that asked, or V(localhost) for the controller. By its clock and those that
+        O(samples_variable) holds, samples are laid beside the rounds.
+      - Empty takes the clocks of all hosts for right.
+    type: str
+    default: ""
   merged:
     description:
       - What M(dgxspark.serving.benchmark_blocks) has brought together of several runs.
       - Its C(rounds_folder), C(deployments), C(envs) and C(snapshots) take the place of what hosts hold in variables.
+      - Its C(self_test) takes the place of the one in the run's folder.
     type: dict
     default: {}
   notes:
@@ -69,6 +77,12 @@ options:
     type: list
     elements: str
     default: []
+  second_source:
+    description: >-
+      The C(second_source) of M(dgxspark.serving.benchmark_second_source), to be laid beside the figures of the run, or
+      that of M(dgxspark.serving.benchmark_plan) when nothing was asked.
+    type: dict
+    default: {}
   interrupted:
     description: Whether the run ended early. A run of which rounds are missing is always taken to be interrupted.
     type: bool
@@ -88,6 +102,13 @@ options:
     type: list
     elements: str
     default: []
+  fail_on:
+    description:
+      - As for M(dgxspark.serving.benchmark_compare), for what RV(failure) says of the comparison.
+      - What could not be measured or compared is a failure all the same.
+    type: str
+    choices: [regression, inconclusive, never]
+    default: regression
   formats:
     description: What is written besides C(result.json) and the requests.
     type: list
@@ -138,13 +159,14 @@ comparison:
   returned: when not in check mode
   type: dict
 decision:
-  description: Which of TP=1 twice and TP=2 fits which use; V(null) when not both were measured.
+  description: Which of TP=1 on each host and TP=2 fits which use; V(null) when not both were measured.
   returned: when not in check mode
   type: dict
 failure:
   description:
     - Why a pipeline should stop, that is when nothing was measured, when not one request succeeded, when a target no
-      longer answered, when the run could not be compared, and when it has regressed. Empty otherwise.
+      longer answered, when the run could not be compared, and when O(fail_on) says so of the comparison. Empty
+      otherwise.
   returned: when not in check mode
   type: str
 exit_code:

@@ -122,7 +122,7 @@ def _forest(canvas: Any, figure: Forest, colours: Colours) -> None:
     for number, row in enumerate(figure.rows):
         y = len(figure.rows) - 1 - number
         if row.margin is not None:
-            left, right = 1 / (1 + row.margin), 1 + row.margin
+            left, right = max(row.margin[0], least), min(row.margin[1], most)
             axes.fill_betweenx([y - 0.2, y + 0.2], left, right, color=colours.named("rule"), alpha=0.55, linewidth=0)
         colour = colours.named(_VERDICTS.get(row.verdict, "even"))
         if row.ends is not None:

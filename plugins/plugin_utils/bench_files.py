@@ -58,6 +58,15 @@ def result_in(path: Path) -> dict[str, Any]:
     return read(text, str(file))
 
 
+def snapshots_of(folder: Path, run_id: str) -> dict[str, Any]:
+    """By host, what a report in this folder has kept of the hosts; nothing when it has none, or one of another run."""
+    with contextlib.suppress(ConfigurationError):
+        result = result_in(folder)
+        if run_id and result["run"]["id"] == run_id:
+            return dict(result["snapshots"])
+    return {}
+
+
 def write_all(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write all files or none: what is there already stays as it is until each new one is on the disk.
 

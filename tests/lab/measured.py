@@ -91,8 +91,13 @@ class Measured(Controller):
 
     def left_over(self) -> dict[str, list[str]]:
         """What still works in the background of each host, or lies there."""
-        look = "ls /run/dgxspark-serving/jobs 2>/dev/null; pgrep -f '[n]vidia-smi.*-l' || true"
-        return {host: self.root(host, "sh", "-c", look).split() for host in HOSTS}
+        look = (
+            "ls /run/dgxspark-serving/jobs",
+            "ls -d /run/dgxspark-benchmark-*",  # a client's key
+            "pgrep -f '[n]vidia-smi.*-l'",
+            "true",
+        )
+        return {host: self.root(host, "sh", "-c", "; ".join(look)).split() for host in HOSTS}
 
     def engine_key(self) -> str:
         return self.root(HOSTS[0], "cat", "/etc/dgxspark-serving/engine.key").strip()

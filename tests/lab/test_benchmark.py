@@ -48,7 +48,7 @@ def test_check_mode_measures_nothing(user: Measured) -> None:
 
 def test_standard_suite(user: Measured) -> None:
     before, key = user.engines(), user.engine_key()
-    ended = user.measure(suite="standard", benchmark_pictures=True)
+    ended = user.measure(suite="standard", benchmark_pictures=True, benchmark_second_source="vllm_rs")
     assert ended.code == 0, ended.text
     result = user.result()
     assert result["schema"] == "spark_bench/1"
@@ -63,15 +63,29 @@ def test_standard_suite(user: Measured) -> None:
     assert {point["summary"]["completion_tokens"]["mean"] for point in measured} == {16}
     # The double makes 100 tokens a second for each user; how late it is depends on the machine.
     assert all(point["stats"]["tpot_ms"]["median"] > 5 for point in measured)
+    # Of 16 requests with 33 tokens; how true their times are depends on the machine.
+    tested = result["tool"]["self_test"]
+    assert (tested["error"], tested["streams"], tested["tokens"]) == (None, 8, 528)
+    assert tested["tpot_err_pct"] is not None
     for host in HOSTS:
         watched = result["snapshots"][host]
         assert watched["before"]["mem"]["available"] > 0
         assert any("dgxspark-tp1" in name for sample in watched["during"] for name in sample["containers"])
+        # The lab's hosts have one clock, and their stand-in for a GPU idles.
+        assert abs(watched["clock_offset_s"]) < 1
+        assert ["gpu_idle"] in [sample["gpu"]["throttle"] for sample in watched["during"]]
+        assert all(disks and all(disk["free"] for disk in disks.values()) for disks in watched["disk"].values())
     [deployment] = result["deployments"]
     assert (deployment["engine"], deployment["tensor_parallel_size"], deployment["gateway"]["provider"]) == (
         "vllm", 1, "haproxy",
     )  # fmt: skip
     assert {pair["name"] for pair in result["pairs"]} >= {"gateway / tp1-0"}
+    # The double is no vLLM: nothing but a note comes of it.
+    [note] = result["second_source"]["notes"]
+    assert note.startswith(
+        f"vllm-rs was not asked: found none in the image {deployment['image']} on {HOSTS[0]}, wanted"
+    )
+    assert "vllm-rs was not asked: found none" in (user.last() / "report.md").read_text(encoding="utf-8")
     # One page, one text to paste, and no key in anything that is kept.
     files = {path.name: path.read_bytes() for path in user.last().rglob("*") if path.is_file()}
     assert {"report.html", "report.md", "report.csv", "junit.xml", "requests.jsonl.gz"} <= set(files)

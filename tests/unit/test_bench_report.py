@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def page(found: assemble.Found) -> str:
 
 def test_the_page_with_pictures_is_whole_and_loads_nothing(page: str) -> None:
     drawn = Drawn(page)
-    assert page.count("<svg") == 9
+    assert page.count("<svg") == 12
     assert len(drawn.ids) == len(set(drawn.ids))
     assert drawn.uses
     assert all(use.startswith("#") and use[1:] in drawn.ids for use in drawn.uses)
@@ -181,11 +182,22 @@ def put(folder: Path, rounds: Any) -> None:
         (folder / "rounds" / f"{one['id']}.json.gz").write_bytes(gzip.compress(json.dumps(one).encode()))
 
 
-def run(found: assemble.Found, folder: Path, **arguments: Any) -> dict[str, Any]:
-    """The module for two hosts and a third that could not be reached."""
+def run(
+    found: assemble.Found,
+    folder: Path,
+    clock: Mapping[str, float] | None = None,
+    watched: tuple[float, float] = (0.0, float("inf")),
+    **arguments: Any,
+) -> dict[str, Any]:
+    """The module for two hosts, whose clocks may be off, and a third that could not be reached."""
     seen = bench_example.Example().snapshots()
+    for host in seen.values():
+        host["samples"] = [sample for sample in host["samples"] if watched[0] <= sample["t"] < watched[1]]
+    for sample in (sample for host in seen.values() for sample in host["samples"]):
+        sample["t"] += clock["offset_s"] if clock else 0.0
     hostvars = {
-        host: {"samples": {"snapshots": seen[host], "env": bench_example.ENVS[host]}} for host in ("spark1", "spark2")
+        host: {"samples": {"snapshots": seen[host], "env": bench_example.ENVS[host], "clock": clock}}
+        for host in ("spark1", "spark2")
     }
     merged = {"deployments": list(found.deployments)}
     given = {
@@ -215,6 +227,47 @@ def test_the_module_writes_the_report(found: assemble.Found, tmp_path: Path) -> 
     assert document["run"]["interrupted"] is True
     lines = gzip.decompress((tmp_path / "requests.jsonl.gz").read_bytes()).decode().splitlines()
     assert len(lines) == sum(len(one["requests"]) for one in found.rounds)
+    assert (answer["failure"], answer["exit_code"]) == ("", 0)
+
+
+def test_samples_of_a_host_with_another_time_are_those_of_its_rounds_also_when_the_report_is_made_again(
+    found: assemble.Found, tmp_path: Path
+) -> None:
+    def during(folder: Path, **arguments: Any) -> list[float]:
+        assert not run(found, folder, **arguments).get("failed")
+        document = json.loads((folder / "result.json").read_text("utf-8"))
+        skewed = [one["text"] for one in document["findings"] if one["code"] == "clock_skew"]
+        assert len(skewed) == 2 * ("clock" in arguments)
+        assert all("a clock 90.0 s ahead of that of the client localhost," in text for text in skewed)
+        return [sample["t"] for sample in document["snapshots"]["spark1"]["during"]]
+
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    for folder in (right, wrong):
+        folder.mkdir()
+        put(folder, found.rounds)
+    expected = during(right, client="localhost")
+    assert expected
+    ahead = {"client": "localhost", "clock": {"offset_s": 90.0, "error_s": 0.1}}
+    assert during(wrong, **ahead) == expected
+    assert during(wrong, **ahead) == expected
+
+
+@pytest.mark.parametrize("blocks", [False, True], ids=["one-run", "blocks"])
+def test_the_self_test_of_the_run_is_in_its_result_and_warns(
+    found: assemble.Found, tmp_path: Path, blocks: bool
+) -> None:
+    put(tmp_path, found.rounds)
+    off = {**bench_example.SELF_TEST, "itl_p99_err_pct": 7.5}
+    more: dict[str, Any] = {}
+    if blocks:
+        more = {"merged": {"deployments": list(found.deployments), "self_test": off}}
+    else:
+        (tmp_path / "rounds" / "self_test.json").write_text(json.dumps(off), "utf-8")
+    answer = run(found, tmp_path, **more)
+    document = json.loads((tmp_path / "result.json").read_text("utf-8"))
+    assert document["tool"]["self_test"] == off
+    jsonschema.validate(document, schema.schema())
+    assert [one["severity"] for one in answer["findings"] if one["code"] == "client_self_test"] == ["warning"]
     assert (answer["failure"], answer["exit_code"]) == ("", 0)
 
 
@@ -249,14 +302,75 @@ def test_a_slower_run_is_a_regression(found: assemble.Found, tmp_path: Path) -> 
     document = json.loads((fast / "result.json").read_text("utf-8"))
     for point in document["points"]:
         stats = point["stats"]["tpot_ms"]
-        stats["rounds"] = [value / 2 for value in stats["rounds"]]
-        for key in ("median", "lo", "hi", "mean"):
-            stats[key] /= 2
+        stats["rounds"] = [None if value is None else value / 2 for value in stats["rounds"]]
     (fast / "result.json").write_text(json.dumps(document), "utf-8")
     answer = run(found, slow, baseline=str(fast), pictures=True)
     assert answer["exit_code"] == 1
     assert "tpot_ms" in answer["failure"]
     assert "picture-comparison" in (slow / "report.html").read_text("utf-8")
+    tolerated = run(found, slow, baseline=str(fast), fail_on="never")
+    assert (tolerated["failure"], tolerated["exit_code"]) == ("", 1)
+    assert run(found, slow, baseline=str(fast), fail_on="inconclusive")["failure"] == answer["failure"]
+    assert run(found, slow, baseline="nowhere", fail_on="never")["failure"]
+
+
+def test_a_run_that_went_on_keeps_the_samples_of_its_first_part(found: assemble.Found, tmp_path: Path) -> None:
+    half = len(found.rounds) // 2
+    put(tmp_path, found.rounds[:half])
+    ended = found.rounds[half - 1]["began"] + found.rounds[half - 1]["seconds"] + 0.3
+    run(found, tmp_path, watched=(0.0, ended))
+    first = json.loads((tmp_path / "result.json").read_text("utf-8"))["snapshots"]
+    for one in found.rounds[half:]:
+        (tmp_path / "rounds" / f"{one['id']}.json.gz").write_bytes(gzip.compress(json.dumps(one).encode()))
+    answer = run(found, tmp_path, watched=(ended, float("inf")))
+    whole = json.loads((tmp_path / "result.json").read_text("utf-8"))["snapshots"]
+    for host in ("spark1", "spark2"):
+        times = [sample["t"] for sample in whole[host]["during"]]
+        kept = [sample["t"] for sample in first[host]["during"]]
+        assert times[: len(kept)] == kept
+        assert times[-1] > ended
+        assert times == sorted(set(times))
+    assert not [one for one in answer["findings"] if one["code"] == "host_partly_seen"]
+
+
+@pytest.mark.parametrize("keep", ["another run", "no file"])
+def test_a_run_whose_first_part_is_gone_says_that_nobody_watched_it(
+    found: assemble.Found, tmp_path: Path, keep: str
+) -> None:
+    put(tmp_path, found.rounds)
+    if keep == "another run":
+        run(found, tmp_path)
+        document = json.loads((tmp_path / "result.json").read_text("utf-8"))
+        document["run"]["id"] = "20260101T000000Z-quick"
+        (tmp_path / "result.json").write_text(json.dumps(document), "utf-8")
+    answer = run(found, tmp_path, watched=(found.rounds[-4]["began"], float("inf")))
+    said = [one["text"] for one in answer["findings"] if one["code"] == "host_partly_seen"]
+    assert len(said) == 2
+    assert "rounds played while nobody watched it" in said[0]
+
+
+def test_a_run_without_a_valid_point_ends_with_that(found: assemble.Found, tmp_path: Path) -> None:
+    late = {"valid": False, "invalid_reasons": ["The client was late."]}
+    put(tmp_path, [{**one, **late} for one in found.rounds])
+    answer = run(found, tmp_path)
+    assert answer["lines"][-1] == (
+        "NOT ONE POINT IS VALID: take no figure of this run for the engine's. "
+        "The first one: Round 1, 2, 3: The client was late."
+    )
+    # It measured, and nothing has become worse: a pipeline sees it in junit.xml.
+    assert (answer["failure"], answer["exit_code"]) == ("", 0)
+
+
+def test_how_it_was_asked_stands_in_the_report(found: assemble.Found, tmp_path: Path) -> None:
+    put(tmp_path, found.rounds)
+    run(found, tmp_path)
+    asked = json.loads((tmp_path / "result.json").read_text("utf-8"))["run"]
+    assert (asked["client"], asked["limits"]) == ("spark1", found.order["limits"])
+    assert (asked["goodput"], asked["client_lag"]) == (found.order["goodput"], None)
+    assert ", asked from spark1, " in (tmp_path / "report.md").read_text("utf-8")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "patience with a request: <code>connect_s 10, ttft_s 300, idle_s 120, total_s 1800</code>" in page
+    assert "limits for goodput: <code>ttft_ms 200, tpot_ms 30</code>" in page
 
 
 @pytest.mark.parametrize(("baseline", "words"), [("nowhere.json", "No such file"), ("rounds", "No such file")])
@@ -322,3 +436,6 @@ def test_a_target_that_no_longer_answered_is_said(found: assemble.Found, tmp_pat
     assert answer["failure"] == f"4 rounds not measured. {why}"
     assert answer["exit_code"] == 1
     assert f"not measured with load 1 (4 rounds). {why}" in (tmp_path / "report.md").read_text("utf-8")
+    # What was brought together of several runs goes on in another way.
+    alone = run(found, tmp_path, merged={})
+    assert alone["failure"].endswith(f"go on with the same command and -e benchmark_resume={tmp_path}")

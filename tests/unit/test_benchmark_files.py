@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.cases.case import read_case
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import comparable, margins
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.options import OPTIONS, PREFIX
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.suite import Suite, read_suite
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.targets import label_of
@@ -181,6 +183,14 @@ def test_a_small_lab_can_cut_everything_down() -> None:
     assert {case["output"]["tokens"] for case in small["cases"]} == {8}
 
 
+def test_the_plan_checks_the_variables_before_ansible_does() -> None:
+    play = load(ROLE.parents[1] / "playbooks" / "benchmark.yml")[-1]
+    (task,) = [task for task in play["tasks"] if "ansible.builtin.import_role" in task]
+    role = task["ansible.builtin.import_role"]
+    assert role == {"name": "dgxspark.serving.benchmark", "rolespec_validate": False}
+    assert "roles" not in play
+
+
 def test_variables_are_those_of_the_roles_argument_specs() -> None:
     specs = load(ROLE / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]
     assert {option.name for option in OPTIONS} == set(specs) - {f"{PREFIX}plan"}
@@ -188,3 +198,36 @@ def test_variables_are_those_of_the_roles_argument_specs() -> None:
         spec = specs[option.name]
         assert spec["type"] == option.kind, option.name
         assert spec.get("default") == option.default, option.name
+        assert tuple(spec.get("choices", ())) == option.choices, option.name
+
+
+def test_the_variables_say_all_that_they_take() -> None:
+    specs = load(ROLE / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]
+    for key in (*comparable.KEYS, comparable.ALL):
+        assert f"`{key}`" in specs["benchmark_allow_differences"]["description"], key
+    known = margins.LOWER_IS_BETTER | margins.HIGHER_IS_BETTER | {margins.TTFT_LEAST}
+    for key in known - {margins.ERRORS}:
+        assert f"`{key}`" in specs["benchmark_margins"]["description"], key
+
+
+def test_the_guide_names_every_kind_of_error_key_and_suite() -> None:
+    guide = (ROLE.parents[1] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    for word in (*failures.KINDS, *comparable.KEYS, *WANTED_SUITES):
+        assert f"`{word}`" in guide, word
+
+
+@pytest.mark.parametrize("name", ["quick", "standard", "gateway", "layout"])
+def test_each_user_asks_three_times_in_a_measured_round_at_least(name: str) -> None:
+    loads = [one["load"] for one in ordered(name)["order"]["rounds"] if not one["warmup"]]
+    closed = [load for load in loads if load["model"] == "closed"]
+    assert closed
+    assert min(load["requests"] / load["n"] for load in closed) >= 3
+
+
+def test_the_users_files_are_laid_from_where_the_plan_has_found_them() -> None:
+    (block,) = [task["block"] for task in load(ROLE / "tasks" / "measure.yml") if "block" in task]
+    (copy,) = [task for task in block if "ansible.builtin.copy" in task]
+    assert [item["src"] for item in copy["loop"]] == [
+        "{{ __benchmark_planned.key_source }}",
+        "{{ __benchmark_planned.ca_source }}",
+    ]

@@ -18,6 +18,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge impor
     matching,
     verdict,
 )
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.absent import absent, sentences
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.side_by_side import Judged, Two, judged
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.percentiles import rounded
 from ansible_collections.dgxspark.serving.plugins.module_utils.faults import ConfigurationError, Fault
@@ -27,6 +28,8 @@ Point = Mapping[str, Any]
 
 # The worst first.
 WORST = (verdict.REGRESSION, verdict.INCONCLUSIVE, verdict.IMPROVEMENT, verdict.NO_CHANGE)
+# Shares are rounded to six decimals.
+_ROUNDED = 1e-6
 EXIT_CODES = ((verdict.REGRESSION, 1), (verdict.INCONCLUSIVE, 3))
 
 
@@ -42,29 +45,40 @@ def compare(
     :param allow_differences: keys of :data:`comparable.KEYS` that may differ
     :raises ConfigurationError: when they cannot be compared, with each reason
     """
-    limits = margins.laid_over(given_margins)
     allowed, faults = comparable.allowed_keys(allow_differences)
+    limits: dict[str, float] = {}
+    try:
+        limits = margins.laid_over(given_margins)
+    except ConfigurationError as error:
+        faults = [*error.faults, *faults]
     common = _common(candidate["points"], baseline["points"])
     found = comparable.differences(candidate, baseline, [(two.candidate, two.baseline) for two in common])
     faults += comparable.refusals(found, allowed) if common else [_nothing_common(candidate, baseline)]
     if faults:
         raise ConfigurationError(faults)
     rows = _rows(common, limits, matching.natural(candidate["cases"]))
-    worst = next(word for word in WORST if any(row["verdict"] == word for row in rows))
+    gone, new = absent(candidate, baseline)
+    said = {row["verdict"] for row in rows}
+    if any(one["asked"] for one in gone):
+        said.add(verdict.INCONCLUSIVE)
+    worst = next(word for word in WORST if word in said)
     run = baseline["run"]
     return {
         "baseline": {"run id": run["id"], "started": run["started"], "label": run["label"]},
         "margins": limits,
         "rows": rows,
         "guard": {"differences": found, "overridden": bool(found)},
+        "notes": [*comparable.notes(candidate, baseline), *sentences(gone, new), *_of_ladders(common)],
+        "only_in_baseline": gone,
+        "only_now": new,
         "verdict": worst,
         "exit_code": dict(EXIT_CODES).get(worst, 0),
     }
 
 
 def _common(ours: Iterable[Point], theirs: Iterable[Point]) -> list[Two]:
-    known = {(one["target"], *matching.alike(one)): one for one in theirs}
-    pairs = [(one, known.get((one["target"], *matching.alike(one)))) for one in ours]
+    known = {matching.place(one): one for one in theirs}
+    pairs = [(one, known.get(matching.place(one))) for one in ours]
     return [Two(one, other) for one, other in pairs if other is not None]
 
 
@@ -91,12 +105,18 @@ def _rows(common: Sequence[Two], limits: Mapping[str, float], natural: set[str])
     ]
 
 
+def _of_ladders(common: Sequence[Two]) -> list[str]:
+    if not any(matching.is_step(two.candidate) for two in common):
+        return []
+    return ["A step of a ladder is one round, which has no spread: of its figures the failures alone are compared."]
+
+
 def _column(common: Sequence[Two], metric: str, limits: Mapping[str, float], natural: set[str]) -> list[Judged | None]:
     """Aligned with ``common``; None where the metric is not compared."""
     compared = [
         place
         for place, two in enumerate(common)
-        if metric not in matching.RATES or two.candidate["case"] not in natural
+        if matching.is_compared(two.candidate, metric, natural) and not matching.is_step(two.candidate)
     ]
     found = dict(zip(compared, judged([common[place] for place in compared], metric, limits), strict=True))
     return [found.get(place) for place in range(len(common))]
@@ -108,12 +128,27 @@ def _failures(two: Two) -> Judged:
     before, now = (summary.get(margins.ERRORS, {}).get("value") for summary in summaries)
     if before is None or now is None:
         return Judged(before, now, note="How many requests failed is not known of both.")
+    more = _more_failed(two, before, now)
     word = verdict.NO_CHANGE
-    if now != before:
-        word = verdict.REGRESSION if now > before else verdict.IMPROVEMENT
+    if more:
+        word = verdict.REGRESSION if more > 0 else verdict.IMPROVEMENT
     kinds = ", ".join(f"{kind} {count}" for kind, count in two.candidate["errors"].items())
     note = f"Failed now: {kinds}." if word == verdict.REGRESSION and kinds else ""
     return Judged(before, now, ratio=rounded(now / before) if before else None, verdict=word, note=note)
+
+
+def _more_failed(two: Two, before: float, now: float) -> float:
+    """Above 0 when more requests failed than the baseline's share of them, below when fewer.
+
+    Runs differ a little in how many requests they send, so that the same failures are another share: what is less than
+    one request apart is the same.
+    """
+    failed = sum(two.candidate["errors"].values())
+    sent = failed / now if now else (two.candidate["summary"].get("e2el_ms") or {}).get("n")
+    if not sent:
+        return now - before
+    more = failed - before * sent
+    return more if abs(more) > 1 - _ROUNDED * sent else 0.0
 
 
 def _row(two: Two, metric: str, found: Judged) -> dict[str, Any]:
@@ -121,6 +156,9 @@ def _row(two: Two, metric: str, found: Judged) -> dict[str, Any]:
     return {
         "case": point["case"],
         "target": point["target"],
+        "endpoint": point["endpoint"],
+        "stream": point["stream"],
+        "load": point["load"],
         "n": point["load"].get("n"),
         "metric": metric,
         **vars(found),

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import margins, verdict
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import absent, margins, verdict
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import headline
 from ansible_collections.dgxspark.serving.plugins.module_utils.report.table import table
 
-HEADER = ("case", "target", "N", "metric", "baseline", "now", "ratio", "95 % CI", "verdict", "rounds to settle it")
+HEADER = ("case", "target", "load", "metric", "baseline", "now", "ratio", "95 % CI", "verdict", "rounds to settle it")
+# For which verdicts a run fails; the first is the default.
+FAIL_ON = (verdict.REGRESSION, verdict.INCONCLUSIVE, "never")
 # So many regressions are named in the sentence; the table has all.
 MOST_NAMED = 5
 
@@ -25,7 +28,7 @@ def lines(comparison: Comparison) -> list[str]:
     rows = comparison["rows"]
     base = comparison["baseline"]
     label = f" ({base['label']})" if base["label"] else ""
-    notes = dict.fromkeys(f"{_where(row)}: {row['metric']}: {row['note']}" for row in rows if row["note"])
+    notes = dict.fromkeys(f"{where(row)}: {row['metric']}: {row['note']}" for row in rows if row["note"])
     differing = [
         f"Differs and was allowed: {one['key']}{' of ' + one['where'] if one['where'] else ''}: "
         f"{_known(one['baseline'])} in the baseline, {_known(one['candidate'])} now."
@@ -34,11 +37,12 @@ def lines(comparison: Comparison) -> list[str]:
     counts = Counter(row["verdict"] for row in rows)
     counted = ", ".join(f"{counts[word]} {word}" for word in _WORDS if counts[word])
     return [
-        f"Compared with the baseline {base['run id']}{label}, margins {_margins(comparison['margins'])}:",
+        f"Compared with the baseline {base['run id']}{label}, margins {margins_words(comparison['margins'])}:",
         "",
         *table(HEADER, [_cells(row) for row in rows]),
         "",
         *differing,
+        *comparison["notes"],
         *notes,
         f"Verdict: {comparison['verdict']} ({counted}).",
     ]
@@ -60,18 +64,33 @@ def failure(comparison: Comparison, fail_on: str) -> str:
     rows = [row for row in comparison["rows"] if row["verdict"] == word]
     worse = "is worse than in" if len(rows) == 1 else "are worse than in"
     what = worse if word == verdict.REGRESSION else "cannot be told from"
+    lost = [one for one in comparison["only_in_baseline"] if one["asked"]]
+    if not rows:
+        return f"The baseline {comparison['baseline']['run id']} has more. {' '.join(absent.sentences(lost, ()))}"
     said = "; ".join(_sentence(row) for row in rows[:MOST_NAMED])
     more = f"; and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
     named = f"{len(rows)} of {len(comparison['rows'])} figures {what} the baseline {comparison['baseline']['run id']}"
-    return f"{named}: {said}{more}."
+    return " ".join([f"{named}: {said}{more}.", *absent.sentences(lost, ())])
 
 
 _WORDS = (verdict.REGRESSION, verdict.IMPROVEMENT, verdict.NO_CHANGE, verdict.INCONCLUSIVE)
 
 
-def _where(row: Row) -> str:
-    users = "" if row["n"] is None else f", N = {row['n']}"
-    return f"{row['case']}, {row['target']}{users}"
+def where(row: Row) -> str:
+    """The point of a row, unlike that of any other: ``short-en (completions), gateway, N = 4 (ladder)``."""
+    load = headline.tagged_load(headline.of_row(row))
+    users = load if row["n"] is None else f"N = {load}"
+    return f"{headline.case_of(row)}, {row['target']}, {users}"
+
+
+def margins_words(limits: Mapping[str, float]) -> str:
+    """``ttft_ms 10 % (and 20 ms), tpot_ms 5 %``, as far as they are known."""
+    least = limits.get(margins.TTFT_LEAST)
+    return ", ".join(
+        f"{name} {100 * share:g} %" + (f" (and {least:g} ms)" if name == "ttft_ms" and least else "")
+        for name, share in limits.items()
+        if name != margins.TTFT_LEAST
+    )
 
 
 def _sentence(row: Row) -> str:
@@ -79,14 +98,14 @@ def _sentence(row: Row) -> str:
     interval = f", 95 % CI {_interval(row)}" if row["ci95"] else ""
     ratio = f" (x{row['ratio']:.3f}{interval})" if row["ratio"] is not None else ""
     rounds = f", {row['needed_rounds']} rounds a side would tell" if row["needed_rounds"] else ""
-    return f"{_where(row)}: {change}{ratio}{rounds}"
+    return f"{where(row)}: {change}{ratio}{rounds}"
 
 
 def _cells(row: Row) -> list[str]:
     return [
-        row["case"],
+        headline.case_of(row),
         row["target"],
-        "-" if row["n"] is None else str(row["n"]),
+        headline.tagged_load(headline.of_row(row)),
         row["metric"],
         _figure(row, "baseline"),
         _figure(row, "candidate"),
@@ -110,10 +129,3 @@ def _interval(row: Row) -> str:
 
 def _known(value: Any) -> str:
     return "not known" if value is None else str(value)
-
-
-def _margins(limits: Mapping[str, float]) -> str:
-    least = limits.get(margins.TTFT_LEAST)
-    shares: Iterable[str] = (f"{name} {share:.0%}" for name, share in limits.items() if name != margins.TTFT_LEAST)
-    named = ", ".join(shares)
-    return f"{named} (and TTFT {least:g} ms)" if least is not None else named

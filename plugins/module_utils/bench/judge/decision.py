@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import layouts, margins, memory, verdict
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.finding import Finding, note
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.layouts import Sides
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.side_by_side import Judged, judged
 
 Point = Mapping[str, Any]
 
-TP1X2 = "tp1x2"
-TP2 = "tp2"
+TP1X2, TP2 = layouts.TP1X2, layouts.TP2
 NO_DIFFERENCE = "no difference"
 NOT_KNOWN = "not known"
 EITHER = "either"
 CANNOT_BE_SAID = "cannot be said"
+# The suite that measures both.
+SUITE = "layout"
 # Prompts from so many tokens on are long ones.
 LONG = 4096
 BY_CONSTRUCTION = "By construction, not by a measurement"
@@ -58,12 +60,16 @@ ASKED = (THROUGHPUT, SPEED_OF_ONE, WAIT_OF_ONE, WAIT_OF_MANY)
 
 @dataclass(frozen=True)
 class Answer:
-    """What one question got for one case."""
+    """What one question got for one case.
+
+    :ivar names: of the layouts
+    """
 
     asked: Asked
     case: str
     users: int | None
     found: Judged | None
+    names: Mapping[str, str]
 
     @property
     def better(self) -> str:
@@ -89,7 +95,8 @@ class Answer:
             return self.found.note
         if self.asked.alone:
             return "Not measured of both layouts with one user."
-        return "Not measured of both layouts with the same number of users, through the gateway of TP=1 twice."
+        gateway = f"through the gateway of {self.names[TP1X2]}"
+        return f"Not measured of both layouts with the same number of users, {gateway}."
 
 
 def decide(
@@ -98,7 +105,7 @@ def decide(
     snapshots: Mapping[str, Any],
     cases: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any] | None:
-    """``rule``, ``rows`` and ``fits``; None when the run does not have both layouts.
+    """``names`` of the layouts, ``rule``, ``rows`` and ``fits``; None when the run does not have both layouts.
 
     :param snapshots: samples of each host, as the sampler gives them or as a result keeps them
     :param cases: of the order; which of them have long prompts is seen there
@@ -110,20 +117,37 @@ def decide(
     failed = _failures(sides)
     least = memory.row(sides, snapshots)
     return {
-        "rule": RULE.strip().splitlines(),
+        "names": sides.names,
+        "rule": _rule(sides),
         "rows": [*(answer.row() for answer in answers), failed, least],
-        "fits": _fits(answers, failed, least, _long_cases(sides, cases)),
+        "fits": _fits(sides.names, answers, failed, least, _long_cases(sides, cases)),
     }
 
 
-# A sentence a line.
+def missing(order: Mapping[str, Any], found: Mapping[str, Any] | None) -> list[Finding]:
+    """That the suite that is there for the decision has none.
+
+    :param order: of all blocks together; that of one block alone has one layout
+    :param found: what :func:`decide` gave
+    """
+    merged = any(target.get("variant") for target in order.get("targets", ()))
+    if found is not None or not merged or (order.get("run") or {}).get("suite") != SUITE:
+        return []
+    text = (
+        "TP=1 on each host and TP=2 over two hosts were not both measured, so this report does not say which of them "
+        "fits which use."
+    )
+    return [note("no_decision", text)]
+
+
+# A sentence a line; ``{tp1}`` and ``{tp2}`` are the layouts.
 RULE = """
 A layout is better in a figure when the 95 % interval of the ratio leaves out 1 and the ratio is beyond the margin.
 The margin is 5 % for tok/s, 10 % and 20 ms for TTFT; the intervals are judged by Holm over the cases.
 When the whole interval is within the margin there is no difference; in all other cases it is not known.
 It is not known, either, when a side is invalid or was not measured.
-Both layouts are reached the same way where they can be; TP=2 over two hosts is one server and needs no gateway.
-What many users get of TP=1 twice is taken through its gateway only: one server alone is half of it.
+{ways}
+What many users get of {tp1} is taken through its gateway only: one server alone is a part of it.
 For chat of one user the speed of a single user decides.
 For many users their tok/s together decide, for long prompts the TTFT of a single user.
 It cannot be said where cases contradict each other or one of them is not known.
@@ -144,8 +168,24 @@ def _answers(sides: Sides) -> list[Answer]:
             found.append((case, users, two))
         twos = [two for _case, _users, two in found if two is not None]
         results = iter(judged(twos, asked.metric, limits))
-        answers += [Answer(asked, case, users, None if two is None else next(results)) for case, users, two in found]
+        answers += [
+            Answer(asked, case, users, None if two is None else next(results), sides.names)
+            for case, users, two in found
+        ]
     return answers
+
+
+def _rule(sides: Sides) -> list[str]:
+    ways = "Both layouts are reached the same way where they can be"
+    if sides.tp2_is_one_server:
+        ways += "; TP=2 over two hosts is one server and needs no gateway"
+    lines = RULE.strip().format(tp1=sides.names[TP1X2], ways=f"{ways}.").splitlines()
+    one, two = sides.hosts
+    if one != two:
+        lines.append(
+            f"The hosts are not equally many: {one} for TP=1, {two} for TP=2; what many users get hangs on it."
+        )
+    return lines
 
 
 def _failures(sides: Sides) -> dict[str, Any]:
@@ -177,7 +217,11 @@ def _long_cases(sides: Sides, cases: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def _fits(
-    answers: Sequence[Answer], failed: Mapping[str, Any], least: Mapping[str, Any], long: set[str]
+    names: Mapping[str, str],
+    answers: Sequence[Answer],
+    failed: Mapping[str, Any],
+    least: Mapping[str, Any],
+    long: set[str],
 ) -> list[dict[str, str]]:
     ordinary = [answer for answer in answers if answer.case not in long]
     drawn_out = [answer for answer in answers if answer.case in long]
@@ -188,12 +232,12 @@ def _fits(
         {
             "use": "a model or context that one host has no room for",
             "choice": TP2,
-            "why": f"{BY_CONSTRUCTION}: TP=2 spreads weights and KV cache over both hosts.{memory.words(least)}",
+            "why": f"{BY_CONSTRUCTION}: TP=2 spreads weights and KV cache over two hosts.{memory.words(least, names)}",
         },
         {
             "use": "answers while a host is away",
             "choice": TP1X2,
-            "why": f"{BY_CONSTRUCTION}: the replica on the other host goes on; TP=2 needs both.",
+            "why": f"{BY_CONSTRUCTION}: replicas on other hosts go on; one of TP=2 needs both of its hosts.",
         },
     ]
 
@@ -213,18 +257,17 @@ def _fit(use: str, answers: Sequence[Answer], failed: Mapping[str, Any]) -> dict
         return {"use": use, "choice": EITHER, "why": f"There is no difference: {figures}."}
     winner = winners.pop()
     if failed["better"] not in (winner, NO_DIFFERENCE):
-        shares = (
-            f"{_number(failed[TP1X2])} % of the requests failed with TP=1 twice, {_number(failed[TP2])} % with TP=2"
-        )
-        why = f"{figures}; but {shares}."
+        names = answers[0].names
+        shares = f"{_number(failed[TP1X2])} % of the requests failed with {names[TP1X2]}"
+        why = f"{figures}; but {shares}, {_number(failed[TP2])} % with {names[TP2]}."
         return {"use": use, "choice": CANNOT_BE_SAID, "why": why}
     return {"use": use, "choice": winner, "why": f"{figures}."}
 
 
 def _words(answer: Answer) -> str:
-    row = answer.row()
-    unit = row["unit"]
-    said = f"{row['aspect']}: {_number(row[TP1X2])} {unit} with TP=1 twice, {_number(row[TP2])} {unit} with TP=2"
+    row, names = answer.row(), answer.names
+    figures = [f"{_number(row[layout])} {row['unit']} with {names[layout]}" for layout in (TP1X2, TP2)]
+    said = f"{row['aspect']}: {', '.join(figures)}"
     return f"{said} ({row['better']})" if row["better"] in (NOT_KNOWN, NO_DIFFERENCE) else said
 
 

@@ -77,10 +77,12 @@ def _errors(rounds: Sequence[Any]) -> list[Finding]:
             severity = ERROR if hopeless else WARNING
             said = f" ({message})" if message else ""
             remedy = "Take no figure of it for one of a working server." if hopeless else "See the section on failures."
-            found.append(
-                finding("errors", severity, target, f"{count:.0f} failed requests: {kind}{said}", "none", remedy)
-            )
+            found.append(finding("errors", severity, target, f"{_counted(count)}: {kind}{said}", "none", remedy))
     return found
+
+
+def _counted(count: float) -> str:
+    return f"{count:.0f} failed request" + ("" if count == 1 else "s")
 
 
 def _message(rounds: Sequence[Any], kind: str) -> str:

@@ -39,24 +39,36 @@ def laid_over(given: Mapping[str, Any] | None, place: str = "margins") -> dict[s
 
 def _fault(name: str, value: Any, place: str) -> Fault | None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    remedy = "Correct it"
     if name == TTFT_LEAST:
         right, wanted = number and value >= 0, "milliseconds, 0 or more"
     elif name in _COMPARED:
         right, wanted = number and 0 < value < 1, "a share above 0 and below 1, such as 0.05 for 5 %"
+        if number and value == 0:
+            remedy = "Set it to such a share, or to null to leave the metric out"
+        elif number and 1 <= value < 100:
+            remedy = f"Write {value:g} % as {value / 100:g}"
+    elif name == ERRORS:
+        wanted = "none, for any more failed requests than before are a regression"
+        return Fault(f"{place}.{name}", repr(value), wanted, "Take it out")
     else:
         wanted = f"one of {', '.join(sorted(_COMPARED | {TTFT_LEAST}))}"
         return Fault(f"{place}.{name}", "a metric that has no margin", wanted, "Take it out or correct its name")
     if right or value is None:
         return None
-    return Fault(f"{place}.{name}", repr(value), wanted, "Correct it")
+    return Fault(f"{place}.{name}", repr(value), wanted, remedy)
 
 
-def of_log_ratio(metric: str, baseline: float, margins: Mapping[str, float]) -> float:
-    """The margin as the absolute value of a log ratio. A TTFT must leave both of its margins behind.
+def of_log_ratio(metric: str, baseline: float, margins: Mapping[str, float]) -> tuple[float, float]:
+    """The margin of a smaller figure and that of a greater one, as absolute values of a log ratio.
+
+    A share is as far in both directions. Milliseconds are not: 20 ms less than 60 is a third less, 20 ms more a third
+    more, and nothing is 20 ms less than 15. A TTFT must leave both of its margins behind.
 
     :param baseline: the figure that the change is seen against
     """
-    share = margins[metric]
-    if metric == "ttft_ms" and baseline > 0:
-        share = max(share, margins.get(TTFT_LEAST, 0.0) / baseline)
-    return math.log1p(share)
+    share = math.log1p(margins[metric])
+    if metric != "ttft_ms" or baseline <= 0:
+        return share, share
+    least = margins.get(TTFT_LEAST, 0.0) / baseline
+    return max(share, -math.log1p(-least) if least < 1 else math.inf), max(share, math.log1p(least))

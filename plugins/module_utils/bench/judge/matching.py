@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 Point = Mapping[str, Any]
+# Loads that are the same share of two knees are alike while their rates differ by no more than this.
+LIKE_RATES = 1.10
 # A long answer that ends by itself has another length in each run, so its tok/s are not compared.
 RATES = frozenset({"output_tps", "output_tps_steady", "request_rate", "goodput_rate"})
+# These hang on how many tokens an answer or a prompt has.
+OF_TOKENS = frozenset({"tpot_ms", "decode_tps", "output_tps", "output_tps_steady", "prefill_tps"})
+# What stands for a point whose answers nobody counted, or not all alike.
+NOT_COUNTED = ("none", "mixed")
 
 
 def alike(point: Point) -> tuple[Hashable, ...]:
@@ -20,6 +26,16 @@ def alike(point: Point) -> tuple[Hashable, ...]:
     rate = None if load.get("share") else load.get("rate")
     load_key = (load["model"], load.get("n"), rate, load.get("share"))
     return (point["case"], point["endpoint"], point["stream"], *load_key, tag_of(point))
+
+
+def place(point: Point) -> tuple[Hashable, ...]:
+    """What a point must share with one of another run to be the same point."""
+    return (point["target"], *alike(point))
+
+
+def is_step(point: Point) -> bool:
+    """Whether a point is a step of a ladder, which has one round."""
+    return "ladder" in tag_of(point).split()
 
 
 def tag_of(point: Point) -> str:
@@ -32,8 +48,8 @@ def tag_of(point: Point) -> str:
 
 
 def figures(point: Point, metric: str) -> list[float]:
-    """The figure of each measured round that has one above 0."""
-    return [value for value in by_round(point, metric).values() if value is not None and value > 0]
+    """The figure of each measured round that has one."""
+    return [value for value in by_round(point, metric).values() if value is not None]
 
 
 def by_round(point: Point, metric: str) -> dict[int, float | None]:
@@ -42,6 +58,11 @@ def by_round(point: Point, metric: str) -> dict[int, float | None]:
     numbers = [one.get("round", place) for place, one in enumerate(measured)]
     values = point["stats"].get(metric, {}).get("rounds", [])
     return dict(zip(numbers, values, strict=False))
+
+
+def is_compared(point: Point, metric: str, natural_cases: Collection[str]) -> bool:
+    """Whether a metric says anything of the server: a load that is a share of the knee gets what it asks for."""
+    return metric not in RATES or not (point["case"] in natural_cases or point["load"].get("share"))
 
 
 def natural(cases: Iterable[Mapping[str, Any]]) -> set[str]:

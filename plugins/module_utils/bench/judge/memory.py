@@ -29,11 +29,15 @@ def row(sides: Sides, snapshots: Mapping[str, Any]) -> dict[str, Any]:
     return {"aspect": "least memory available on a host", **found, "unit": "GiB", "better": better, "note": note}
 
 
-def words(least: Mapping[str, Any]) -> str:
-    """The same as a sentence with a space before it; empty when it is not known."""
-    if least["tp1x2"] is None or least["tp2"] is None:
+def words(least: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """The same as a sentence with a space before it; empty when it is not known.
+
+    :param names: of the layouts
+    """
+    one, two = least["tp1x2"], least["tp2"]
+    if one is None or two is None:
         return ""
-    return f" Of this run's model {least['tp1x2']:.1f} GiB were left with TP=1 twice, {least['tp2']:.1f} GiB with TP=2."
+    return f" Of this run's model {one:.1f} GiB were left with {names['tp1x2']}, {two:.1f} GiB with {names['tp2']}."
 
 
 def _least(points: Iterable[Point], snapshots: Mapping[str, Any]) -> float | None:

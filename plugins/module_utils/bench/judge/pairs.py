@@ -38,11 +38,7 @@ def pairs_of(
     found = []
     for metric in METRICS:
         if metric in limits:
-            chosen = [
-                (pair, two)
-                for pair, two in named
-                if metric not in matching.RATES or two.candidate["case"] not in natural
-            ]
+            chosen = [(pair, two) for pair, two in named if matching.is_compared(two.candidate, metric, natural)]
             rows = judged([two for _pair, two in chosen], metric, limits)
             found += [
                 _row(pair, two, metric, row, order)
@@ -72,8 +68,9 @@ def _twos(pair: Pair, points: Sequence[Point]) -> list[Two]:
             ]
             own = [one for one in others if one["deployment"] == point["deployment"]]
             # Blocks of different deployments do not take turns round by round.
-            found += [Two(point, one, paired=True) for one in own]
-            found += [Two(point, one) for one in others if not own and len(others) == 1]
+            names = (pair["a"], pair["b"])
+            found += [Two(point, one, paired=True, names=names) for one in own]
+            found += [Two(point, one, names=names) for one in others if not own and len(others) == 1]
     return found
 
 
@@ -84,6 +81,7 @@ def _row(pair: Pair, two: Two, metric: str, found: Judged, order: Mapping[str, A
         "b": pair["b"],
         "case": two.candidate["case"],
         "endpoint": two.candidate["endpoint"],
+        "stream": two.candidate["stream"],
         "load": two.candidate["load"],
         "metric": metric,
         "ratio": found.ratio,
@@ -91,7 +89,10 @@ def _row(pair: Pair, two: Two, metric: str, found: Judged, order: Mapping[str, A
         "verdict": dict(WORDS)[found.verdict],
         "paired": two.paired,
         "needed_rounds": found.needed_rounds,
-        "note": " ".join(filter(None, [found.note, _unlike(pair, order)])),
+        "note": found.note,
+        "margin": found.margin,
+        "unlike": _unlike(pair, order),
+        "point": two.candidate["id"],
     }
 
 
@@ -99,4 +100,10 @@ def _unlike(pair: Pair, order: Mapping[str, Any]) -> str:
     """A gateway before two servers is no detour to one of them: it has twice as much behind it."""
     counts = {one["name"]: len(one.get("hosts") or ()) for one in order.get("targets", ())}
     a, b = counts.get(pair["a"], 0), counts.get(pair["b"], 0)
-    return f"{pair['a']} has {a} hosts behind it, {pair['b']} has {b}." if a != b and a and b else ""
+    if a == b or not (a and b):
+        return ""
+    return f"{pair['a']} has {_hosts(a)} behind it, {pair['b']} has {_hosts(b)}: the ratio is of unequal hardware."
+
+
+def _hosts(number: int) -> str:
+    return f"{number} host" + ("s" if number > 1 else "")

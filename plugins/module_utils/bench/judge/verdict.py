@@ -21,6 +21,8 @@ NO_CHANGE = "no change"
 INCONCLUSIVE = "inconclusive"
 
 ALPHA = 0.05
+# Log ratios below this are none: figures are rounded to six decimals, and their sums to sixteen digits.
+NOTHING = 1e-12
 # Spreads so unlike that equal ones would be so in 1 of 100 comparisons are not pooled.
 UNLIKE_SPREADS = 0.01
 
@@ -55,7 +57,7 @@ class Estimate:
         if self.error is None:
             return None
         if self.error == 0:
-            return 0.0 if self.log_ratio else 1.0
+            return 0.0 if abs(self.log_ratio) > NOTHING else 1.0
         return student.two_sided(self.log_ratio / self.error, self.df)
 
     def half_width(self, alpha: float = ALPHA) -> float | None:
@@ -113,19 +115,31 @@ def paired(candidate: Sequence[float], baseline: Sequence[float]) -> Estimate:
     return Estimate(fmean(differences), math.sqrt(spread / count), float(count - 1), spread, count, paired=True)
 
 
-def verdict(estimate: Estimate, margin: float, *, lower_is_better: bool, adjusted_p: float | None = None) -> str:
+def verdict(
+    estimate: Estimate,
+    margin: float | tuple[float, float],
+    *,
+    lower_is_better: bool,
+    adjusted_p: float | None = None,
+) -> str:
     """Regression, improvement, no change or inconclusive.
 
     A change is one when the interval leaves out 1 and the ratio is beyond the margin; ``no change`` is when the whole
     interval lies within the margin (two one-sided tests). Anything else does not tell.
 
-    :param margin: as :func:`margins.of_log_ratio` gives it
+    :param margin: as :func:`margins.of_log_ratio` gives it, or one number for both directions
     :param adjusted_p: by Holm when several comparisons are made; None when it is the only one
     """
     half = estimate.half_width()
     p = estimate.p if adjusted_p is None else adjusted_p
     if half is None or p is None:
         return INCONCLUSIVE
-    if p < ALPHA and abs(estimate.log_ratio) > margin:
+    below, above = both_ways(margin)
+    if p < ALPHA and not -below <= estimate.log_ratio <= above:
         return REGRESSION if (estimate.log_ratio > 0) == lower_is_better else IMPROVEMENT
-    return NO_CHANGE if abs(estimate.log_ratio) + half < margin else INCONCLUSIVE
+    return NO_CHANGE if -below < estimate.log_ratio - half and estimate.log_ratio + half < above else INCONCLUSIVE
+
+
+def both_ways(margin: float | tuple[float, float]) -> tuple[float, float]:
+    """The margin of a smaller figure and that of a greater one."""
+    return margin if isinstance(margin, tuple) else (margin, margin)

@@ -14,6 +14,8 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.req
 
 # Of one kind so many ids are named; the file of requests has them all.
 MOST_IDS = 20
+# What a limit is of.
+WHAT = {"ttft_ms": "a time to the first token", "tpot_ms": "a time per token", "e2el_ms": "a time to the last token"}
 
 
 def goodput(parts: Sequence[rates.Part], limits: Mapping[str, float | None] | None) -> dict[str, Any]:
@@ -24,9 +26,9 @@ def goodput(parts: Sequence[rates.Part], limits: Mapping[str, float | None] | No
         why = "no limits were given" if records else "no request was measured"
         return {"goodput_rate": scalar(None, why), "goodput_share": scalar(None, why)}
     verdicts = [_within(record, wanted) if requests.succeeded(record) else False for record in records]
-    if None in verdicts:
-        why = "requests without a time per token, as the server did not count their tokens"
-        return {"goodput_rate": scalar(None, why), "goodput_share": scalar(None, why)}
+    unknown = [verdict for verdict in verdicts if isinstance(verdict, str)]
+    if unknown:
+        return {"goodput_rate": scalar(None, unknown[0]), "goodput_share": scalar(None, unknown[0])}
     kept = sum(map(bool, verdicts))
     elapsed = rates.seconds(parts)
     return {
@@ -35,18 +37,34 @@ def goodput(parts: Sequence[rates.Part], limits: Mapping[str, float | None] | No
     }
 
 
-def _within(record: Record, wanted: Mapping[str, float]) -> bool | None:
-    """None when it cannot be said. An answer of one token has no time per token, so it breaks no limit of it."""
+def _within(record: Record, wanted: Mapping[str, float]) -> bool | str:
+    """Why it cannot be said, where it cannot. An answer of one token has no time per token and breaks no limit of it.
+
+    A limit that is broken is broken, whatever is not known of the others.
+    """
+    unknown = ""
     for metric, limit in wanted.items():
         time = requests.time_ms(record, metric)
         if time is None:
             tokens = requests.completion_tokens(record)
             if metric == "tpot_ms" and tokens is not None and tokens < 2:
                 continue
-            return None
-        if time > limit:
+            unknown = unknown or _why_no_time(record, metric)
+        elif time > limit:
             return False
-    return True
+    return unknown or True
+
+
+def _why_no_time(record: Record, metric: str) -> str:
+    """Why a success lacks a time."""
+    what = WHAT.get(metric, f"the time {metric}")
+    if record["t_first"] is None:
+        return f"requests without {what}, as their answers were not streamed"
+    if metric == "tpot_ms" and requests.completion_tokens(record) is None:
+        return f"requests without {what}, as the server did not count their tokens"
+    if metric == "tpot_ms":
+        return f"requests without {what}, as all their tokens came at once"
+    return f"requests without {what}"
 
 
 def failures(records: Sequence[Record]) -> tuple[dict[str, int], list[dict[str, Any]]]:

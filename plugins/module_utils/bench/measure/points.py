@@ -67,9 +67,9 @@ def _point(
 ) -> dict[str, Any]:
     measured = [one for one in rounds if is_measured(one)]
     spec = measured[0]
-    parts = [part(one, one.get("requests") or [], one.get("steady"), one.get("server")) for one in measured]
-    pooled = summary.summarised(parts, order.get("goodput"))
     case = next((case for case in order.get("cases", ()) if case["name"] == spec["case"]), None)
+    parts = [part(one, one.get("requests") or [], one.get("steady"), one.get("server"), case) for one in measured]
+    pooled = summary.summarised(parts, order.get("goodput"))
     why = validity.reasons(pooled["summary"], case, measured)
     via = str(targets.get(spec["target"], {}).get("via", ""))
     return {

@@ -29,6 +29,7 @@ class Part:
     :ivar steady: ``t0`` and ``t1`` of the time in which the load was as wanted; None without one
     :ivar server: counters of the engines over the round; None when they were not read
     :ivar taken: requests that the server took, whatever became of them and whether they are measured or not
+    :ivar case: what was asked for; None when not known
     """
 
     spec: Mapping[str, Any]
@@ -38,6 +39,7 @@ class Part:
     steady: Mapping[str, float] | None
     server: Mapping[str, Any] | None
     taken: int
+    case: Mapping[str, Any] | None = None
 
 
 def part(
@@ -45,12 +47,14 @@ def part(
     records: Sequence[Record],
     steady: Mapping[str, float] | None,
     server: Mapping[str, Any] | None,
+    case: Mapping[str, Any] | None = None,
 ) -> Part:
     """Sort the requests of a round."""
     counted = requests.measured(records)
     good = [record for record in counted if requests.succeeded(record)]
     all_good = [record for record in records if requests.succeeded(record)]
-    return Part(spec, counted, good, all_good, steady, server, sum(record.get("status") == 200 for record in records))
+    taken = sum(record.get("status") == 200 for record in records)
+    return Part(spec, counted, good, all_good, steady, server, taken, case)
 
 
 def seconds(parts: Sequence[Part]) -> float | None:

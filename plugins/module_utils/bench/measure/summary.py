@@ -27,6 +27,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.per
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.rates import Part, part
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.requests import Record
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure.validity import most_cached
 
 TIMES = ("ttft_ms", "ttfo_ms", "ttfr_ms", "tpot_ms", "e2el_ms", "close_ms", "connect_ms")
 # A gap this many times the median is a stall; one below a millisecond is no time that an engine needs for a token.
@@ -42,6 +43,7 @@ def round_summary(
     steady: Mapping[str, float] | None,
     goodput: Mapping[str, float | None] | None,
     server: Mapping[str, Any] | None = None,
+    case: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """``summary``, ``errors`` and ``error_samples`` of one round.
 
@@ -50,8 +52,9 @@ def round_summary(
     :param steady: ``t0`` and ``t1``, seconds from the round's start; None without a steady time
     :param goodput: limits in milliseconds, None where there is none
     :param server: what the engines counted in the meantime; None when not known
+    :param case: what was asked for, which tells whether its prompts may be cached; None when not known
     """
-    return summarised([part(spec, records, steady, server)], goodput)
+    return summarised([part(spec, records, steady, server, case)], goodput)
 
 
 def summarised(parts: Sequence[Part], goodput: Mapping[str, float | None] | None) -> dict[str, Any]:
@@ -115,10 +118,19 @@ def _prefill(parts: Sequence[Part], good: Sequence[Record]) -> dict[str, Any]:
     hit_rate = prefix_cache.hit_rate(parts)["value"]
     if hit_rate is not None and hit_rate > MOST_CACHED:
         return scalar(None, f"{hit_rate:.1%} of the prompts was in the prefix cache")
-    counted = [pair for one in parts for pair in prefix_cache.prefilled(one)]
+    if hit_rate is None and any(_may_be_cached(one.case) for one in parts):
+        return scalar(None, "the case's prompts may be in the prefix cache, and nobody says how much of them was")
+    counted = prefix_cache.prefilled(parts)
     time = math.fsum(time for _tokens, time in counted)
+    computed = math.fsum(tokens for tokens, _time in counted)
     why = "the server did not say how many tokens the prompts have, or the answers were not streamed"
-    return scalar(sum(tokens for tokens, _time in counted) / time * 1000 if time else None, why)
+    return scalar(computed / time * 1000 if computed and time else None, why)
+
+
+def _may_be_cached(case: Mapping[str, Any] | None) -> bool:
+    """Whether a case wants more of its prompts in the cache than a speed of reading them bears."""
+    most = most_cached(case)
+    return case is not None and (most is None or most > MOST_CACHED)
 
 
 def _dispatch_lag(records: Sequence[Record]) -> dict[str, Any]:

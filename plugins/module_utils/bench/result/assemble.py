@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import no_secrets, schema, split
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import no_secrets, schema, split, unmeasured
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.reach import LOCALHOST
 
 TOOL = "dgxspark.serving"
 REQUESTS_FILE = "requests.jsonl.gz"
@@ -27,8 +28,8 @@ class Found:
     :ivar points: what was made of them
     :ivar envs: by host, what kind of machine it is
     :ivar snapshots: by host, what the sampler saw
-    :ivar judged: ``pairs``, ``findings``, ``decision`` and ``comparison`` so far as there are any
-    :ivar self_test: how far the client was off against a server with known truth, if it was tried
+    :ivar judged: ``pairs``, ``findings``, ``decision``, ``comparison`` and ``second_source`` so far as there are any
+    :ivar self_test: what ``client.self_test`` found, if it was tried
     """
 
     order: Mapping[str, Any]
@@ -56,11 +57,15 @@ def result(found: Found, version: str) -> dict[str, Any]:
         "deployments": list(found.deployments),
         "cases": list(found.order.get("cases") or []),
         "points": list(found.points),
+        "not_measured": unmeasured.points(
+            found.order.get("rounds") or [], found.rounds, [point["id"] for point in found.points]
+        ),
         "pairs": list(found.judged.get("pairs") or []),
         "snapshots": {host: split.snapshots(seen, measured) for host, seen in sorted(found.snapshots.items())},
         "findings": list(found.judged.get("findings") or []),
         "decision": found.judged.get("decision"),
         "comparison": found.judged.get("comparison"),
+        "second_source": found.judged.get("second_source"),
         "requests_file": REQUESTS_FILE,
     }
     return dict(no_secrets.without(document))
@@ -81,7 +86,24 @@ def _run(found: Found) -> dict[str, Any]:
         "proxy": order.get("proxy") or "",
         "argv_digest": _digest(order),
         "interrupted": not wanted <= {one["id"] for one in found.rounds},
+        "client": _client(run, found.rounds),
+        "limits": _asked(order, "limits"),
+        "goodput": _asked(order, "goodput"),
+        "client_lag": _asked(order, "client_lag"),
     }
+
+
+def _client(run: Mapping[str, Any], rounds: Sequence[Mapping[str, Any]]) -> str | None:
+    """The host that asked, as the inventory names it; as it calls itself where that is ``localhost`` or not known."""
+    if run.get("client") not in (None, "", LOCALHOST):
+        return str(run["client"])
+    named = [(one.get("client") or {}).get("host") for one in rounds]
+    return ", ".join(dict.fromkeys(str(name) for name in named if name)) or None
+
+
+def _asked(order: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    found = order.get(key)
+    return dict(found) if found else None
 
 
 def _utc(seconds: float) -> str:

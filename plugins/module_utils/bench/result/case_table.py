@@ -15,7 +15,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numb
 HEAD = (
     "target",
     "load",
-    "requests",
+    "succeeded",
     "rounds",
     "TTFT p50 (ms)",
     "TTFT p90",

@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.measure import around
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import schema
 
 HEAD = (
@@ -61,7 +62,7 @@ def _figures(point: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str]]:
     for metric in schema.DISTRIBUTIONS:
         found = point["summary"].get(metric)
         for stat in schema.DISTRIBUTION_PARTS if found else ():
-            yield metric, stat, found.get(stat), "requests" if stat == "n" else unit_of(metric)
+            yield metric, stat, found.get(stat), _counted(metric) if stat == "n" else unit_of(metric)
     for metric in schema.SCALARS:
         if metric in point["summary"]:
             yield metric, "value", point["summary"][metric]["value"], unit_of(metric)
@@ -74,8 +75,16 @@ def _figures(point: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str]]:
         yield metric, "rounds_ci95_hi", high, unit
         for number, value in enumerate(found.get("rounds") or [], 1):
             yield metric, f"round_{number}", value, unit
+    known = around.figures(point)
+    for metric, unit, stat in around.FIGURES:
+        yield metric, stat, known[metric, stat], unit
     for kind, count in sorted(point["errors"].items()):
         yield "errors", kind, count, "requests"
+
+
+def _counted(metric: str) -> str:
+    """What a metric has one value of: the gaps of all requests are taken together."""
+    return "gaps" if metric == "itl_ms" else "requests"
 
 
 def _shown(value: Any) -> str:

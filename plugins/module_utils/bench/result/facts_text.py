@@ -16,7 +16,8 @@ def run_line(result: Mapping[str, Any]) -> str:
     run, tool = result["run"], result["tool"]
     label = f' "{run["label"]}"' if run["label"] else ""
     end = f" to {run['ended']}" if run["ended"] else ""
-    said = f"Suite {run['suite']}{label}, {run['started'] or NOT_KNOWN}{end}, {tool['name']} {tool['version']}."
+    by = f", asked from {run['client']}" if run.get("client") else ""
+    said = f"Suite {run['suite']}{label}, {run['started'] or NOT_KNOWN}{end}{by}, {tool['name']} {tool['version']}."
     origin = tool.get("imported_from")
     if not origin:
         return said
@@ -34,6 +35,7 @@ def warnings(result: Mapping[str, Any]) -> list[str]:
         said.append("Not one request succeeded: there is no figure of speed in this report.")
     invalid = [point["id"] for point in points if not point["valid"]]
     if invalid:
+        # Documentation has a section of these words.
         said.append(f"{len(invalid)} of {len(points)} points are not valid: {', '.join(invalid)}.")
     return said
 
@@ -102,6 +104,41 @@ def target_line(target: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     # What was read from another tool's file does not say.
     way = "" if "proxy" not in run else f"by proxy {run['proxy']}" if run["proxy"] else "no proxy"
     return ", ".join(filter(None, (target.get("url"), target["via"], way)))
+
+
+def self_test_line(tool: Mapping[str, Any]) -> str:
+    """What the client found of itself before it measured anything else; empty when it did not try."""
+    found = tool.get("self_test")
+    if not found:
+        return ""
+    title = f"client self-test on {found.get('host') or NOT_KNOWN}"
+    if found.get("error"):
+        return f"{title}: it could not be made ({found['error']})"
+    ttft, gaps = (_percent(found.get(key), "+") for key in ("ttft_err_pct", "itl_p99_err_pct"))
+    apart = found.get("threads_tpot_diff_pct")
+    ways = _percent(None if apart is None else abs(apart), "")
+    streams, gap = found.get("streams"), found.get("gap_ms")
+    load = f" ({streams} streams, {gap:g} ms)" if streams and gap else ""
+    return f"{title}: TTFT {ttft}, p99 of the gaps {gaps}, TPOT by a second transport {ways} apart{load}"
+
+
+def asked(run: Mapping[str, Any]) -> dict[str, str]:
+    """How it was asked, by what it is, so far as it is known: host, patience, limits."""
+    named = {
+        "asked from": run.get("client") or "",
+        "patience with a request": _limits(run.get("limits")),
+        "limits for goodput": _limits(run.get("goodput")),
+        "lag of the client that counts as good": _limits(run.get("client_lag")),
+    }
+    return {name: said for name, said in named.items() if said}
+
+
+def _limits(found: Mapping[str, Any] | None) -> str:
+    return ", ".join(f"{key} {value:g}" for key, value in (found or {}).items() if value is not None)
+
+
+def _percent(value: float | None, sign: str) -> str:
+    return NOT_KNOWN if value is None else f"{value:{sign}.1f} %"
 
 
 def case_line(case: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.matching import is_step, tag_of
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import case_table, headline
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.html_parts import slug
 
@@ -111,7 +112,7 @@ class _Case:
         """The median of rounds with its confidence interval; None when no target had two numbers of users."""
         curves = []
         for target, own in self.by_target.items():
-            values = sorted(_value(point, metric) for point in own if _has(point, metric))
+            values = sorted(_value(point, metric) for point in _in_one_line(own) if _has(point, metric))
             if len({value[0] for value in values}) > 1:
                 curves.append(Curve(target, self.colours[target], tuple(values)))
         if not curves:
@@ -121,9 +122,9 @@ class _Case:
 
     def strip(self) -> Strip | None:
         """Throughput of each round; None when no point has two."""
-        loads = list(dict.fromkeys(headline.load_of(point) for own in self.by_target.values() for point in own))
+        loads = list(dict.fromkeys(headline.tagged_load(point) for own in self.by_target.values() for point in own))
         dots = tuple(
-            (loads.index(headline.load_of(point)), target, self.colours[target], value)
+            (loads.index(headline.tagged_load(point)), target, self.colours[target], value)
             for target, own in self.by_target.items()
             for point in own
             for value in (point["stats"].get("output_tps") or {}).get("rounds") or []
@@ -138,16 +139,17 @@ class _Case:
 
     def shares(self, rounds: Sequence[Mapping[str, Any]]) -> Shares | None:
         """TTFT of the requests of the highest number of users that every target had."""
-        loads = [{headline.load_of(point) for point in own} for own in self.by_target.values()]
+        loads = [{headline.tagged_load(point) for point in own} for own in self.by_target.values()]
         common = set.intersection(*loads) if loads else set()
-        picked = max(
-            (point["load"].get("n") or 0 for point in self._points() if headline.load_of(point) in common), default=0
-        )
+        shared = [point for point in self._points() if headline.tagged_load(point) in common]
+        # Points of one load that are part of something else were measured apart: one of them stands for the load.
+        best = max(_in_one_line(shared), key=lambda point: point["load"].get("n") or 0, default=None)
+        picked, load = (0, "") if best is None else (best["load"].get("n") or 0, headline.tagged_load(best))
         ids = {
             point["id"]: target
             for target, own in self.by_target.items()
             for point in own
-            if point["load"].get("n") == picked
+            if headline.tagged_load(point) == load
         }
         values: dict[str, list[float]] = {}
         for one in rounds:
@@ -166,6 +168,20 @@ class _Case:
 
     def _points(self) -> list[Mapping[str, Any]]:
         return [point for own in self.by_target.values() for point in own]
+
+
+def _in_one_line(points: Points) -> list[Mapping[str, Any]]:
+    """The points that stand for a number of users once: a ladder's steps, or others, only without those."""
+    plain = [point for point in points if _untagged(point)]
+    if len({point["load"].get("n") for point in plain}) > 1:
+        return plain
+    steps = [point for point in points if is_step(point)]
+    return steps if len(steps) > 1 else plain or list(points)
+
+
+def _untagged(point: Mapping[str, Any]) -> bool:
+    """That a point was not streamed stands with its case."""
+    return tag_of(point) in ("", "whole")
 
 
 def _has(point: Mapping[str, Any], metric: str) -> bool:

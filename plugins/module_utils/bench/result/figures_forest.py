@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import comparison_text
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import verdicts
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.figures import Figure
 
@@ -18,13 +19,16 @@ MOST_ROWS = 36
 
 @dataclass(frozen=True)
 class Ratio:
-    """One line of the plot."""
+    """One line of the plot.
+
+    :ivar margin: the ratios between which a change is none that counts; None where the metric has no margin
+    """
 
     label: str
     ratio: float
     ends: tuple[float, float] | None
     verdict: str
-    margin: float | None
+    margin: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,7 @@ def of_comparison(comparison: Mapping[str, Any] | None) -> list[Forest]:
     if not comparison:
         return []
     margins = comparison.get("margins") or {}
-    rows = [
-        _ratio(f"{row['case']}, {row['target']}{_users(row['n'])}: {row['metric']}", row, margins)
-        for row in comparison["rows"]
-    ]
+    rows = [_ratio(f"{comparison_text.where(row)}: {row['metric']}", row, margins) for row in comparison["rows"]]
     return _forest("picture-comparison", "comparison", "Against the baseline", rows, "now / before")
 
 
@@ -57,7 +58,7 @@ def of_pairs(pairs: Sequence[Mapping[str, Any]], margins: Mapping[str, Any]) -> 
     """Targets of one run against each other."""
     rows = [
         _ratio(
-            f"{pair['name']}, {pair.get('case', '')}, {verdicts.load_words(pair.get('load'))}: {pair['metric']}",
+            f"{verdicts.pair_place(pair)}: {pair['metric']}",
             pair,
             margins,
         )
@@ -66,24 +67,20 @@ def of_pairs(pairs: Sequence[Mapping[str, Any]], margins: Mapping[str, Any]) -> 
     return _forest("picture-pairs", "pairs", "Pairs within this run", rows, "ratio")
 
 
-def _users(number: Any) -> str:
-    return "" if number is None else f", N={number}"
-
-
 def _ratio(label: str, row: Mapping[str, Any], margins: Mapping[str, Any]) -> Ratio | None:
     if not row["ratio"] or row["ratio"] <= 0:
         return None
     ends = row["ci95"]
     known = bool(ends) and None not in ends and min(ends) > 0
-    return Ratio(
-        label, row["ratio"], (ends[0], ends[1]) if known else None, row["verdict"], margin_of(margins, row["metric"])
-    )
+    return Ratio(label, row["ratio"], (ends[0], ends[1]) if known else None, row["verdict"], margin_of(row, margins))
 
 
-def margin_of(margins: Mapping[str, Any], metric: str) -> float | None:
-    """The margin of a metric as a share; None where it has none."""
-    found = margins.get(metric)
-    return float(found) if isinstance(found, (int, float)) and 0 < found < 1 else None
+def margin_of(row: Mapping[str, Any], margins: Mapping[str, Any]) -> tuple[float, float] | None:
+    """As it was judged, with the milliseconds of TTFT; a row of an earlier day has the share alone."""
+    if row.get("margin"):
+        return row["margin"][0], row["margin"][1]
+    found = margins.get(row["metric"])
+    return (1 / (1 + found), 1 + found) if isinstance(found, (int, float)) and 0 < found < 1 else None
 
 
 def _forest(identity: str, place: str, title: str, rows: Sequence[Ratio | None], x_label: str) -> list[Forest]:

@@ -89,6 +89,11 @@ def target_of(point: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> 
     return f"{target} of {point['deployment']}" if several and not named else target
 
 
+def of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a comparison or of a pair as far as it is its point: what :func:`tagged_load` takes."""
+    return {**row, "id": row["point"]}
+
+
 def load_of(point: Mapping[str, Any]) -> str:
     """``8`` users, ``2.5/s`` requests, or ``1 in series``."""
     load = point["load"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.headline import Cell, words
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numbers import NOT_KNOWN, figure, gib, share
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.sampler import throttle
 
 HEAD = (
     "host",
@@ -24,11 +25,18 @@ HEAD = (
     "power (W)",
     "hottest (\u00b0C)",
     "lowest clock (MHz)",
+    "clock held down",
     "network (Gb/s)",
     "RDMA (Gb/s)",
     "sampler's CPU",
 )
 
+# In a reader's words, which reasons they stand for. An idle GPU and a clock that the user set are no news.
+_HELD = {
+    "power cap": (throttle.POWER_CAP,),
+    "thermal": throttle.THERMAL,
+    "hardware": ("hw_slowdown", "hw_power_brake_slowdown"),
+}
 Sample = Mapping[str, Any]
 
 
@@ -69,6 +77,7 @@ def _row(host: str, seen: Mapping[str, Any]) -> tuple[Cell, ...]:
         _of(values(samples, "gpu", "power_w"), statistics.fmean),
         _of(values(samples, "gpu", "temp_c"), max),
         _of(values(samples, "gpu", "clock_mhz"), min),
+        _held(samples),
         _of([rate for _time, rate in rates(samples, "net")], statistics.fmean, _gigabits),
         _of([rate for _time, rate in rates(samples, "rdma")], statistics.fmean, _gigabits),
         _cost(seen),
@@ -79,6 +88,15 @@ def _of(
     known: Sequence[float], pick: Callable[[Sequence[float]], float], shown: Callable[[float], str] = figure
 ) -> Cell:
     return Cell(shown(float(pick(known)))) if known else Cell(NOT_KNOWN, why="the host does not say")
+
+
+def _held(samples: Sequence[Sample]) -> Cell:
+    """Share of the samples in which the power cap, heat or the hardware held the clock down."""
+    if throttle.shares(samples) is None:
+        return Cell(NOT_KNOWN, why="the host does not say", is_number=False)
+    known = [(word, throttle.share_of_any(samples, names) or 0.0) for word, names in _HELD.items()]
+    named = ", ".join(f"{word} {share(part)}" for word, part in known if part)
+    return words(named or "no")
 
 
 def _gigabits(rate: float) -> str:

@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import (
+    around_table,
     case_table,
+    drift,
     facts_text,
     headline,
     host_table,
     html_parts,
     html_verdicts,
+    second_table,
+    verdicts,
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.definitions import DEFINITIONS
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.html_parts import (
@@ -26,7 +30,10 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.html
 )
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.html_style import STYLE
 
-NO_PICTURES = "matplotlib is not installed on the controller, so that this report has no pictures."
+NO_PICTURES = (
+    "This report has no pictures, as matplotlib is not installed on the controller: pip install matplotlib there, with "
+    "the Python of ansible-playbook."
+)
 
 Result = Mapping[str, Any]
 
@@ -41,10 +48,13 @@ def page(result: Result, pictures: Sequence[Picture], no_pictures: str = NO_PICT
     sections = (
         ("headline", "Headline", _headline(result)),
         ("findings", "Findings", html_verdicts.findings(result)),
-        ("decision", "TP=1 twice or TP=2", html_verdicts.decision(result)),
+        ("decision", verdicts.decision_title(result["decision"]), html_verdicts.decision(result)),
         ("comparison", "Against the baseline", html_verdicts.comparison(result, pictures)),
         ("pairs", "Pairs within this run", html_verdicts.pairs(result, pictures)),
+        ("drift", drift.TITLE, html_verdicts.drifted(result)),
+        ("second-source", second_table.TITLE, html_verdicts.second_source(result)),
         ("cases", "Cases", _cases(result, pictures, no_pictures)),
+        ("around", around_table.TITLE, _around(result)),
         ("hosts", "Hosts", _hosts(result, pictures)),
         ("failures", "Failures by kind", _failures(result)),
         ("provenance", "Provenance", _provenance(result)),
@@ -106,6 +116,10 @@ def _cases(result: Result, pictures: Sequence[Picture], no_pictures: str) -> lis
     return lines
 
 
+def _around(result: Result) -> list[str]:
+    return html_parts.table(around_table.TITLE, around_table.HEAD, around_table.rows(result["points"]))
+
+
 def _hosts(result: Result, pictures: Sequence[Picture]) -> list[str]:
     lines = html_parts.table("Hosts", host_table.HEAD, host_table.rows(result["snapshots"]))
     for host, seen in sorted(result["snapshots"].items()):
@@ -142,11 +156,16 @@ def _provenance(result: Result) -> list[str]:
         ]
     )
     run, tool = result["run"], result["tool"]
-    facts = {"seed": run["seed"], "digest of what was asked for": run["argv_digest"], "client": tool["transport"]}
-    if tool["self_test"]:
-        facts["self-test"] = ", ".join(f"{key} {value}" for key, value in sorted(tool["self_test"].items()))
+    facts = {
+        "seed": run["seed"],
+        "digest of what was asked for": run["argv_digest"],
+        "client": tool["transport"],
+        **facts_text.asked(run),
+    }
+    self_test = facts_text.self_test_line(tool)
     lines += html_parts.items(
         [f"{safe(key)}: <code>{safe(value)}</code>" for key, value in facts.items() if value is not None]
+        + ([safe(self_test)] if self_test else [])
     )
     for one in result["deployments"]:
         whole = json.dumps(one, indent=2, sort_keys=True, ensure_ascii=False)

@@ -27,6 +27,9 @@ def text(result: Mapping[str, Any]) -> str:
         rows = ET.SubElement(root, "testsuite", name="comparison")
         for row in comparison["rows"]:
             _row(rows, row)
+        for one in comparison.get("only_in_baseline") or ():
+            if one["asked"]:
+                _lost(rows, one)
     for suite in root:
         _count(suite)
     ET.indent(root)
@@ -51,8 +54,8 @@ def _point(suite: ET.Element, point: Mapping[str, Any]) -> None:
 
 
 def _row(suite: ET.Element, row: Mapping[str, Any]) -> None:
-    users = "" if row["n"] is None else f" n={row['n']}"
-    name = f"{row['metric']} {row['target']}{users}"
+    # A point's id is unlike any other; case, target and users are not: it may be a step of a ladder, or not streamed.
+    name = f"{row['metric']} {row['point']}"
     case = ET.SubElement(
         suite, "testcase", classname=_clean(f"comparison.{row['case']}"), name=_clean(name), time="0.000"
     )
@@ -67,6 +70,15 @@ def _row(suite: ET.Element, row: Mapping[str, Any]) -> None:
         ET.SubElement(case, "skipped", message=_clean(f"inconclusive: {said}"))
     else:
         ET.SubElement(case, "system-out").text = _clean(f"{row['verdict']}: {said}")
+
+
+def _lost(suite: ET.Element, point: Mapping[str, Any]) -> None:
+    """A point of the baseline that was to be measured and was not; one that nobody asked for is no test."""
+    name, said = f"measured {point['point']}", f"inconclusive: in the baseline, and not measured now. {point['why']}"
+    case = ET.SubElement(
+        suite, "testcase", classname=_clean(f"comparison.{point['case']}"), name=_clean(name), time="0.000"
+    )
+    ET.SubElement(case, "skipped", message=_clean(said))
 
 
 def _count(suite: ET.Element) -> None:

@@ -9,8 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import facts_text, headline, verdicts
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import (
+    around_table,
+    drift,
+    facts_text,
+    headline,
+    second_table,
+    verdicts,
+)
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.headline import Cell
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.second import comparison as with_second
 
 # An engine's message may be a page of a gateway's HTML.
 MOST_OF_A_MESSAGE = 160
@@ -37,7 +45,10 @@ def text(result: Mapping[str, Any]) -> str:
         *_section("Findings", _findings(result)),
         *_comparison(result),
         *_pairs(result),
+        *_drift(result),
+        *_second_source(result),
         *_decision(result),
+        *_around(result),
         *_section("What was measured", _measured(result)),
         "",
         LEGEND,
@@ -105,12 +116,42 @@ def _comparison(result: Mapping[str, Any]) -> list[str]:
     lines += [f"- {_plain(said)}" for said in verdicts.differences(comparison)]
     rows = verdicts.comparison_rows(comparison)
     lines += ["", *_table(verdicts.COMPARISON_HEAD, rows)] if rows else []
+    lines += _notes(verdicts.comparison_notes(comparison))
     return _section("Against the baseline", lines)
 
 
 def _pairs(result: Mapping[str, Any]) -> list[str]:
     rows = verdicts.pair_rows(result["pairs"])
-    return _section("Pairs within this run", _table(verdicts.PAIR_HEAD, rows)) if rows else []
+    if not rows:
+        return []
+    notes = _notes(verdicts.pair_notes(result["pairs"]))
+    return _section("Pairs within this run", [*_table(verdicts.PAIR_HEAD, rows), *notes])
+
+
+def _around(result: Mapping[str, Any]) -> list[str]:
+    rows = around_table.rows(result["points"])
+    return _section(around_table.TITLE, _table(around_table.HEAD, rows)) if rows else []
+
+
+def _drift(result: Mapping[str, Any]) -> list[str]:
+    said, rows = drift.line(result), drift.rows(result)
+    table = ["", *_table(drift.HEAD, rows)] if rows else []
+    return _section(drift.TITLE, [_plain(said), *table]) if said else []
+
+
+def _notes(said: Sequence[str]) -> list[str]:
+    """What stands below a table."""
+    return ["", *[f"- {_plain(note)}" for note in said]] if said else []
+
+
+def _second_source(result: Mapping[str, Any]) -> list[str]:
+    section = result.get("second_source")
+    if not section:
+        return []
+    rows, said = second_table.rows(section), with_second.sentence(section)
+    lines = [*([_plain(said), "", *_table(second_table.HEAD, rows)] if rows else [])]
+    lines += [*([""] if rows and section["notes"] else []), *(f"- {_plain(note)}" for note in section["notes"])]
+    return _section(second_table.TITLE, lines)
 
 
 def _decision(result: Mapping[str, Any]) -> list[str]:
@@ -118,12 +159,14 @@ def _decision(result: Mapping[str, Any]) -> list[str]:
     if not decision:
         return []
     rows = verdicts.decision_rows(decision)
-    lines = [*_table(verdicts.DECISION_HEAD, rows), ""] if rows else []
-    lines += [
-        f"- {_plain(fit['use'])}: **{_plain(verdicts.choice(fit['choice']))}**. {_plain(fit['why'])}"
+    lines = [
+        f"- {_plain(fit['use'])}: **{_plain(verdicts.choice(fit['choice'], decision))}**. {_plain(fit['why'])}"
         for fit in decision["fits"]
     ]
-    return _section("TP=1 twice or TP=2", lines)
+    lines += ["", *_table(verdicts.decision_head(decision), rows)] if rows else []
+    lines += _notes(verdicts.decision_notes(decision))
+    lines += ["", "The rule:", *_notes(decision["rule"])] if decision["rule"] else []
+    return _section(verdicts.decision_title(decision), lines)
 
 
 def _measured(result: Mapping[str, Any]) -> list[str]:
@@ -138,7 +181,8 @@ def _measured(result: Mapping[str, Any]) -> list[str]:
         for one in result["targets"]
     ]
     lines += [f"- case {_plain(case['name'])}: {_plain(facts_text.case_line(case))}" for case in result["cases"]]
-    return lines
+    self_test = facts_text.self_test_line(result["tool"])
+    return [*lines, f"- {_plain(self_test)}"] if self_test else lines
 
 
 def _brief(said: str) -> str:

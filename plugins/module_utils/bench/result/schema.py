@@ -68,36 +68,36 @@ STATISTIC_PARTS = ("median", "lo", "hi", "mean", "cv")
 
 def schema() -> dict[str, Any]:
     """The JSON Schema; only the words that :mod:`check` knows are used."""
-    return {
+    found: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://github.com/dgxspark/serving/blob/main/docs/spark_bench_1.schema.json",
         "title": f"Result of the benchmark of dgxspark.serving, {NAME}",
         **_object(
             schema={"const": NAME},
-            tool=_object(name=_TEXT, version=_TEXT, transport=_TEXT, self_test={"type": ["object", "null"]}),
-            run=_object(
-                id=_TEXT,
-                label=_TEXT,
-                suite=_TEXT,
-                started=_WHEN,
-                ended=_WHEN,
-                seed=_OPTIONAL_COUNT,
-                argv_digest=_TEXT,
-                interrupted={"type": "boolean"},
-            ),
+            tool=_object(name=_TEXT, version=_TEXT, transport=_TEXT, self_test=_self_test()),
+            run=_run(),
             hosts={"type": "object", "additionalProperties": {"type": "object"}},
             targets=_list(_object(name=_TEXT, via={"enum": ["direct", "gateway"]})),
             deployments=_list(_object(id=_TEXT)),
             cases=_list(_object(name=_TEXT, digest=_TEXT)),
             points=_list(_point()),
-            pairs=_list(_object(name=_TEXT, metric=_TEXT, ratio=_NUMBER, ci95=_RANGE, verdict=_TEXT)),
-            snapshots={"type": "object", "additionalProperties": _object(during=_list({"type": "object"}))},
+            pairs=_list(_pair()),
+            snapshots={"type": "object", "additionalProperties": _snapshots()},
             findings=_list(_object(code=_TEXT, severity={"enum": ["info", "warning", "error"]}, text=_TEXT)),
             decision={"type": ["object", "null"], "properties": _decision()},
             comparison={"type": ["object", "null"], "properties": _comparison()},
             requests_file=_TEXT,
         ),
     }
+    # Results of an earlier day do not have it.
+    found["properties"]["second_source"] = {"type": ["object", "null"], "properties": _second_source()}
+    found["properties"]["not_measured"] = _list(_place(id=_TEXT, kind=_TEXT, why=_TEXT))
+    return found
+
+
+def _place(**more: Any) -> dict[str, Any]:
+    kinds = {"stream": {"type": "boolean"}, "load": {"type": "object"}}
+    return _object(**more, case=_TEXT, target=_TEXT, endpoint=_TEXT, **kinds)
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -106,6 +106,70 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 def _list(item: Any) -> dict[str, Any]:
     return {"type": "array", "items": item}
+
+
+def _with_more(found: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    """An object with keys that results of an earlier day do not have."""
+    return {**found, "properties": {**found["properties"], **properties}}
+
+
+def _run() -> dict[str, Any]:
+    found = _object(
+        id=_TEXT,
+        label=_TEXT,
+        suite=_TEXT,
+        started=_WHEN,
+        ended=_WHEN,
+        seed=_OPTIONAL_COUNT,
+        argv_digest=_TEXT,
+        interrupted={"type": "boolean"},
+    )
+    limits = {"type": ["object", "null"], "additionalProperties": _NUMBER}
+    client = {"type": ["string", "null"]}
+    return _with_more(found, client=client, limits=limits, goodput=limits, client_lag=limits)
+
+
+def _pair() -> dict[str, Any]:
+    found = _object(name=_TEXT, metric=_TEXT, ratio=_NUMBER, ci95=_RANGE, verdict=_TEXT)
+    return _with_more(found, **_OF_A_POINT, note=_TEXT, unlike=_TEXT)
+
+
+def _snapshots() -> dict[str, Any]:
+    found = _object(during=_list(_sample()))
+    process = _object(pid=_COUNT, name=_TEXT, memory_mib=_NUMBER)
+    disk = _object(free=_OPTIONAL_COUNT, total=_OPTIONAL_COUNT)
+    # Results of an earlier day do not have them.
+    more = {
+        "clock_offset_s": _NUMBER,
+        "gpu_processes": _times({"type": ["array", "null"], "items": process}),
+        "disk": _times({"type": ["object", "null"], "additionalProperties": disk}),
+    }
+    return {**found, "properties": {**found["properties"], **more}}
+
+
+def _sample() -> dict[str, Any]:
+    gpu = {"throttle": {"type": ["array", "null"], "items": _TEXT}}
+    return {"type": "object", "properties": {"gpu": {"type": ["object", "null"], "properties": gpu}}}
+
+
+def _times(value: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {"before": value, "after": value}}
+
+
+def _self_test() -> dict[str, Any]:
+    # In percent of what a server of known truth sent; null where there is nothing, as with an error.
+    figures = ("ttft_err_pct", "itl_p99_err_pct", "tpot_err_pct", "threads_tpot_diff_pct")
+    found = _object(
+        host=_TEXT,
+        streams=_COUNT,
+        gap_ms=_NUMBER,
+        tokens=_OPTIONAL_COUNT,
+        **_parts(figures),
+        valid={"type": ["boolean", "null"]},
+        seconds=_NUMBER,
+        error={"type": ["string", "null"]},
+    )
+    return {**found, "type": ["object", "null"]}
 
 
 def _point() -> dict[str, Any]:
@@ -154,34 +218,61 @@ def _parts(names: tuple[str, ...]) -> dict[str, Any]:
 
 def _decision() -> dict[str, Any]:
     choice = {"enum": ["tp1x2", "tp2", "no difference", "not known"]}
+    row = _object(aspect=_TEXT, tp1x2=_VALUE, tp2=_VALUE, unit=_TEXT, better=choice)
     return {
+        "names": {"type": "object", "properties": {"tp1x2": _TEXT, "tp2": _TEXT}},
         "rule": _list(_TEXT),
-        "rows": _list(_object(aspect=_TEXT, tp1x2=_VALUE, tp2=_VALUE, unit=_TEXT, better=choice)),
+        "rows": _list(_with_more(row, ratio=_NUMBER, ci95=_RANGE, note=_TEXT)),
         "fits": _list(_object(use=_TEXT, choice=_TEXT, why=_TEXT)),
     }
 
 
 def _comparison() -> dict[str, Any]:
     verdict = {"enum": ["regression", "improvement", "no change", "inconclusive"]}
+    row = _object(
+        case=_TEXT,
+        target=_TEXT,
+        n=_NUMBER,
+        metric=_TEXT,
+        baseline=_NUMBER,
+        candidate=_NUMBER,
+        ratio=_NUMBER,
+        ci95=_RANGE,
+        verdict=verdict,
+        needed_rounds=_OPTIONAL_COUNT,
+    )
     return {
         "baseline": {"type": "object"},
         "margins": {"type": "object"},
-        "rows": _list(
-            _object(
-                case=_TEXT,
-                target=_TEXT,
-                n=_NUMBER,
-                metric=_TEXT,
-                baseline=_NUMBER,
-                candidate=_NUMBER,
-                ratio=_NUMBER,
-                ci95=_RANGE,
-                verdict=verdict,
-                needed_rounds=_OPTIONAL_COUNT,
-            )
-        ),
+        "rows": _list(_with_more(row, **_OF_A_POINT, note=_TEXT)),
+        "notes": _list(_TEXT),
+        "only_in_baseline": _list(_place(point=_TEXT, asked={"type": "boolean"}, why=_TEXT)),
+        "only_now": _list(_place(point=_TEXT)),
         "guard": _object(differences=_list({"type": "object"}), overridden={"type": "boolean"}),
         "exit_code": {"enum": [0, 1, 3]},
+    }
+
+
+def _second_source() -> dict[str, Any]:
+    metric = _object(ours=_NUMBER, lo=_NUMBER, hi=_NUMBER, second=_NUMBER, ratio=_NUMBER)
+    row = _object(
+        point=_TEXT,
+        case=_TEXT,
+        target=_TEXT,
+        n=_COUNT,
+        requests=_COUNT,
+        failed=_COUNT,
+        prompt_tokens=_object(ours=_NUMBER, second=_NUMBER),
+        metrics={"type": "object", "additionalProperties": metric},
+        agrees={"type": ["boolean", "null"]},
+    )
+    return {
+        "engine": {"enum": ["vllm_rs"]},
+        "host": _TEXT,
+        "program": _TEXT,
+        "version": _TEXT,
+        "rows": _list(row),
+        "notes": _list(_TEXT),
     }
 
 
@@ -192,3 +283,5 @@ _COUNT = {"type": "integer", "minimum": 0}
 _OPTIONAL_COUNT = {"type": ["integer", "null"]}
 _WHEN = {"type": ["string", "null"]}
 _RANGE = {"type": ["array", "null"], "items": _NUMBER}
+# What tells a row from that of another point; ``point`` is its id.
+_OF_A_POINT = {"point": _TEXT, "endpoint": _TEXT, "stream": {"type": "boolean"}, "load": {"type": "object"}}

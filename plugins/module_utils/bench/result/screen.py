@@ -28,9 +28,10 @@ def lines(result: Mapping[str, Any], written: Sequence[str]) -> list[str]:
     said += ["", *facts_text.warnings(result)] if facts_text.warnings(result) else []
     said += ["", *[f"{one['severity']}: {one['text']}" for one in found[:MOST_FINDINGS]]] if found else []
     said += [f"{len(found) - MOST_FINDINGS} more findings are in the report."] if len(found) > MOST_FINDINGS else []
-    said += ["", verdicts.comparison_line(comparison)] if comparison else []
+    said += ["", verdicts.comparison_line(comparison), *verdicts.only_on_one_side(comparison)] if comparison else []
     said += _fits(result["decision"])
-    return [*said, "", *[f"written: {path}" for path in written]] if written else said
+    said += ["", *[f"written: {path}" for path in written]] if written else []
+    return [*said, *_nothing_valid(result)]
 
 
 def failure(result: Mapping[str, Any]) -> str:
@@ -49,6 +50,16 @@ def failure(result: Mapping[str, Any]) -> str:
     return f"Not one request succeeded ({said or 'none was sent'}).{first}"
 
 
+def _nothing_valid(result: Mapping[str, Any]) -> list[str]:
+    """The last words of a run that has figures and none to be believed; one that fails says why itself."""
+    points = result["points"]
+    if not points or any(point["valid"] for point in points) or failure(result):
+        return []
+    why = points[0]["invalid_reasons"]
+    first = f" The first one: {' '.join(why)}" if why else ""
+    return ["", f"NOT ONE POINT IS VALID: take no figure of this run for the engine's.{first}"]
+
+
 def _text(cell: Cell) -> str:
     return f"{cell.text} ({cell.more})" if cell.more else cell.text
 
@@ -56,4 +67,7 @@ def _text(cell: Cell) -> str:
 def _fits(decision: Mapping[str, Any] | None) -> list[str]:
     if not decision:
         return []
-    return ["", *[f"{fit['use']}: {verdicts.choice(fit['choice'])}. {fit['why']}" for fit in decision["fits"]]]
+    return [
+        "",
+        *[f"{fit['use']}: {verdicts.choice(fit['choice'], decision)}. {fit['why']}" for fit in decision["fits"]],
+    ]

@@ -12,9 +12,9 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result impo
 
 Round = Mapping[str, Any]
 
-# A ladder's end is what it looks for; a target that no longer answers is a failure of the run.
-DEAD = "dead"
-_SEVERITIES = {"ladder": "info", "no_knee": "warning", DEAD: "error"}
+# A ladder's end is what it looks for; a target that no longer answers, or refuses a case, is a failure of the run.
+FAILURES = ("dead", "refused")
+_SEVERITIES = {"ladder": "info", "no_knee": "warning", **dict.fromkeys(FAILURES, "error")}
 
 
 def findings(rounds: Iterable[Round]) -> list[dict[str, str]]:
@@ -34,12 +34,17 @@ def findings(rounds: Iterable[Round]) -> list[dict[str, str]]:
     ]
 
 
-def failure(rounds: Sequence[Round]) -> str:
-    """Why a pipeline should stop: targets that no longer answered; empty when all did."""
-    dead = [one for one in rounds if one.get("skipped") and one.get("skip_kind") == DEAD]
+def failure(rounds: Sequence[Round], again: str = "") -> str:
+    """Why a pipeline should stop: targets that no longer answered, or refused a case; empty when all did.
+
+    :param again: how the run goes on when they answer again, in words; empty when it cannot
+    """
+    dead = [one for one in rounds if one.get("skipped") and one.get("skip_kind") in FAILURES]
     if not dead:
         return ""
-    return f"{_count(len(dead))} not measured. {' '.join(dict.fromkeys(one['skipped'] for one in dead))}"
+    why = " ".join(dict.fromkeys(one["skipped"] for one in dead))
+    remedy = f" Mend it, and {again}" if again else ""
+    return f"{_count(len(dead))} not measured. {why}{remedy}"
 
 
 def _loads(rounds: Sequence[Round]) -> str:

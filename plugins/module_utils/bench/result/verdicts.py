@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge import absent, comparison_text
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import headline
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.headline import Cell, words
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numbers import (
     NOT_KNOWN,
@@ -19,7 +21,7 @@ from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result.numb
 COMPARISON_HEAD = (
     "case",
     "target",
-    "N",
+    "load",
     "metric",
     "before",
     "now",
@@ -28,9 +30,9 @@ COMPARISON_HEAD = (
     "rounds to settle it",
 )
 PAIR_HEAD = ("pair", "case", "load", "metric", "ratio (95 % CI)", "verdict")
-DECISION_HEAD = ("aspect", "TP=1 twice", "TP=2", "unit", "better")
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
-_CHOICES = {"tp1x2": "TP=1 twice", "tp2": "TP=2"}
+# So many places of a note are named; the table marks them all.
+MOST_PLACES = 3
 
 
 def findings(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -39,7 +41,7 @@ def findings(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def comparison_line(comparison: Mapping[str, Any]) -> str:
-    """The verdict in one sentence."""
+    """The verdict in one sentence, with the margins that it hangs on."""
     rows = comparison["rows"]
     baseline = comparison.get("baseline") or {}
     label = f' "{baseline["label"]}"' if baseline.get("label") else ""
@@ -49,7 +51,9 @@ def comparison_line(comparison: Mapping[str, Any]) -> str:
         for word in ("regression", "inconclusive", "improvement", "no change")
     }
     said = ", ".join(f"{word} {count}" for word, count in counts.items() if count)
-    return f"{comparison.get('verdict') or NOT_KNOWN} against {named}" + (f": {said}." if said else ".")
+    margins = comparison_text.margins_words(comparison.get("margins") or {})
+    by = f" Margins: {margins}." if margins else ""
+    return f"{comparison.get('verdict') or NOT_KNOWN} against {named}" + (f": {said}." if said else ".") + by
 
 
 def differences(comparison: Mapping[str, Any]) -> list[str]:
@@ -59,16 +63,21 @@ def differences(comparison: Mapping[str, Any]) -> list[str]:
     return [
         f"{_place(one)}: {_value(one.get('baseline'))} before, {_value(one.get('candidate'))} now{ending}"
         for one in found
-    ]
+    ] + list(comparison.get("notes") or [])
+
+
+def only_on_one_side(comparison: Mapping[str, Any]) -> list[str]:
+    """Points that only one of the two runs has, in sentences."""
+    return absent.sentences(comparison.get("only_in_baseline") or (), comparison.get("only_now") or ())
 
 
 def comparison_rows(comparison: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
     """A row for each metric of each point that both runs have."""
     return [
         (
-            words(row["case"]),
+            words(headline.case_of(row)),
             words(row["target"]),
-            Cell("" if row["n"] is None else str(row["n"])),
+            Cell(headline.tagged_load(headline.of_row(row))),
             words(row["metric"]),
             _figure(row["baseline"], row["metric"]),
             _figure(row["candidate"], row["metric"]),
@@ -85,14 +94,59 @@ def pair_rows(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[Cell, ...]]:
     return [
         (
             words(pair["name"]),
-            words(str(pair.get("case", ""))),
-            words(load_words(pair.get("load"))),
+            words(headline.case_of(pair)),
+            Cell(headline.tagged_load(headline.of_row(pair))),
             words(pair["metric"]),
             Cell(figure(pair["ratio"]), interval(pair["ci95"])),
-            Cell(pair["verdict"], why=str(pair.get("note") or ""), is_number=False),
+            Cell(pair["verdict"], why=" ".join(filter(None, (pair["note"], pair["unlike"]))), is_number=False),
         )
         for pair in pairs
     ]
+
+
+def comparison_notes(comparison: Mapping[str, Any]) -> list[str]:
+    """Each note of its rows once, with where it holds."""
+    return _notes((f"{comparison_text.where(row)}: {row['metric']}", row.get("note")) for row in comparison["rows"])
+
+
+def pair_notes(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each note once; first those on pairs that cannot be alike, as they hold for the whole pair."""
+    unlike = dict.fromkeys(pair["unlike"] for pair in pairs if pair["unlike"])
+    return [*unlike, *_notes((f"{pair_place(pair)}: {pair['metric']}", pair["note"]) for pair in pairs)]
+
+
+def pair_place(pair: Mapping[str, Any]) -> str:
+    """``gateway / main-0, short-en (completions), 1``."""
+    return f"{pair['name']}, {headline.case_of(pair)}, {headline.tagged_load(headline.of_row(pair))}"
+
+
+def decision_notes(decision: Mapping[str, Any]) -> list[str]:
+    """Each note of its rows once, with the aspects that it is of."""
+    return _notes((row["aspect"], row.get("note")) for row in decision["rows"])
+
+
+def _notes(found: Iterable[tuple[str, Any]]) -> list[str]:
+    places: dict[str, list[str]] = {}
+    for place, note in found:
+        if note:
+            places.setdefault(str(note), []).append(place)
+    return [f"{_some(named)}: {note}" for note, named in places.items()]
+
+
+def _some(named: Sequence[str]) -> str:
+    more = f"; and {len(named) - MOST_PLACES} more" if len(named) > MOST_PLACES else ""
+    return "; ".join(named[:MOST_PLACES]) + more
+
+
+def decision_title(decision: Mapping[str, Any] | None) -> str:
+    """``TP=1 twice or TP=2``."""
+    return " or ".join(decision["names"].values()) if decision else ""
+
+
+def decision_head(decision: Mapping[str, Any]) -> tuple[str, ...]:
+    """With the layouts as they were measured."""
+    one, two = (decision["names"][layout] for layout in ("tp1x2", "tp2"))
+    return ("aspect", one, two, "unit", f"{two} / {one} (95 % CI)", "better")
 
 
 def decision_rows(decision: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
@@ -103,25 +157,16 @@ def decision_rows(decision: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
             Cell(figure(row["tp1x2"])),
             Cell(figure(row["tp2"])),
             words(row["unit"]),
-            words(choice(row["better"])),
+            Cell(figure(row.get("ratio")), interval(row.get("ci95"))),
+            Cell(choice(row["better"], decision), why=str(row.get("note") or ""), is_number=False),
         )
         for row in decision["rows"]
     ]
 
 
-def choice(word: str) -> str:
+def choice(word: str, decision: Mapping[str, Any]) -> str:
     """``tp1x2`` and ``tp2`` as a reader knows them."""
-    return _CHOICES.get(word, word)
-
-
-def load_words(load: Any) -> str:
-    """``8 users``; a load may come as the mapping of a round or as text."""
-    if not isinstance(load, Mapping):
-        return "" if load is None else str(load)
-    if load.get("model") == "open":
-        return f"{figure(load.get('rate'))} requests/s"
-    number = load.get("n")
-    return "1 user" if number == 1 else f"{number} users"
+    return str(decision["names"].get(word, word))
 
 
 def _figure(value: Any, metric: str) -> Cell:

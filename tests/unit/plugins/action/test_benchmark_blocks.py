@@ -55,7 +55,10 @@ def run(
 
 
 def test_in_check_mode_the_sequence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(benchmark_blocks, "show", shown.extend)
     said = run(monkeypatch, check_mode=True)
+    assert shown == [said["msg"]]
     assert (said["changed"], said["skipped"], said["sequence"]) == (False, True, ["tp1", "tp2"])
     assert said["msg"] == "Would deploy and measure tp1, tp2, and restore what runs now."
 

@@ -158,18 +158,39 @@ def test_simulated_builds_are_judged_as_often_rightly_as_is_stated(
 
 
 @pytest.mark.parametrize(
-    ("metric", "baseline", "share"),
+    ("metric", "baseline", "less", "more"),
     [
-        ("tpot_ms", 25.0, 0.05),
-        ("output_tps", 150.0, 0.05),
-        ("ttft_ms", 400.0, 0.10),
-        # 20 ms are more than a tenth of 80 ms.
-        ("ttft_ms", 80.0, 0.25),
-        ("ttft_ms", 200.0, 0.10),
+        ("tpot_ms", 25.0, 25 / 1.05, 25 * 1.05),
+        ("output_tps", 150.0, 150 / 1.05, 150 * 1.05),
+        ("ttft_ms", 400.0, 400 / 1.1, 400 * 1.1),
+        # 20 ms are more than a tenth of 80 ms, in both directions 20 ms.
+        ("ttft_ms", 80.0, 60.0, 100.0),
+        ("ttft_ms", 200.0, 180.0, 220.0),
+        # Nothing is 20 ms sooner than 15 ms.
+        ("ttft_ms", 15.0, 0.0, 35.0),
+        ("ttft_ms", 20.0, 0.0, 40.0),
     ],
 )
-def test_margins(metric: str, baseline: float, share: float) -> None:
-    assert margins.of_log_ratio(metric, baseline, margins.laid_over({})) == pytest.approx(math.log1p(share))
+def test_margins(metric: str, baseline: float, less: float, more: float) -> None:
+    below, above = margins.of_log_ratio(metric, baseline, margins.laid_over({}))
+    assert (baseline * math.exp(-below), baseline * math.exp(above)) == pytest.approx((less, more))
+
+
+def test_a_margin_may_be_another_one_in_each_direction() -> None:
+    margin = (math.inf, math.log(2))
+    words = {
+        factor: verdict.verdict(verdict.unpaired(times(factor, FIVE), FIVE), margin, lower_is_better=True)
+        for factor in (0.1, 1.9, 2.1, 1.99)
+    }
+    assert list(words.values()) == [verdict.NO_CHANGE, verdict.NO_CHANGE, verdict.REGRESSION, verdict.INCONCLUSIVE]
+    far_below = verdict.Estimate(math.log(0.5), 0.3, 4, 0.27, 3, paired=False)
+    assert needed.rounds_to_settle(far_below, margin) == needed.rounds_to_settle(far_below, (9.0, math.log(2)))
+    assert needed.rounds_to_settle(far_below, (0.6931, math.log(2))) is None
+
+
+def test_a_difference_of_the_last_digit_of_a_number_is_none() -> None:
+    estimate = verdict.Estimate(1e-16, 0.0, 4, 0.0, 3, paired=False)
+    assert estimate.p == 1.0
 
 
 def test_margins_are_laid_over_the_defaults() -> None:
@@ -186,11 +207,13 @@ def test_margins_are_laid_over_the_defaults() -> None:
     [
         ({"tpot": 0.05}, "margins.tpot: found a metric that has no margin"),
         ({"tpot_ms": 5}, "margins.tpot_ms: found 5, wanted a share above 0 and below 1, such as 0.05"),
+        ({"tpot_ms": 5}, "for 5 %. Write 5 % as 0.05."),
         ({"tpot_ms": 0}, "found 0,"),
+        ({"tpot_ms": 0}, "or to null to leave the metric out."),
         ({"tpot_ms": True}, "found True,"),
         ({"tpot_ms": "5 %"}, "found '5 %'"),
         ({"ttft_least_ms": -1}, "wanted milliseconds, 0 or more"),
-        ({"error_rate": 0.1}, "margins.error_rate"),
+        ({"error_rate": 0.1}, "margins.error_rate: found 0.1, wanted none, for any more failed requests than before"),
         ({"ttft_ms": float("nan")}, "found nan"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.decision import decide
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.decision import decide, missing
 from ansible_collections.dgxspark.serving.tests.unit.plugins.module_utils.bench.judge.bench_points import (
     deployment,
     point,
@@ -174,6 +174,58 @@ def test_memory_is_the_least_of_any_host_while_its_layout_was_measured() -> None
 @pytest.mark.parametrize("deployments", [[TP1], [TP2], [], [TP1, deployment(id="tp2", replicas=REPLICAS[:1])]])
 def test_without_both_layouts_there_is_no_page(deployments: list[dict[str, Any]]) -> None:
     assert decide(both(), deployments, {}) is None
+
+
+def replicas(hosts: int, each: int) -> list[dict[str, Any]]:
+    names = [f"spark{number + 1}" for number in range(hosts)]
+    return [{"name": f"main-{start}", "hosts": names[start : start + each]} for start in range(0, hosts, each)]
+
+
+def of_hosts(one: int, two: int) -> list[dict[str, Any]]:
+    tp2 = {"tensor_parallel_size": 2, "nnodes": 2, "replicas": replicas(two, 2)}
+    return [deployment(id="tp1", replicas=replicas(one, 1)), deployment(id="tp2", **tp2)]
+
+
+def test_three_hosts_are_not_two() -> None:
+    found = decide(both(), of_hosts(3, 2), {})
+    assert found is not None
+    assert found["names"] == {"tp1x2": "TP=1 on 3 hosts", "tp2": "TP=2 on 2 hosts"}
+    assert "36 tok/s with TP=1 on 3 hosts, 50 tok/s with TP=2 on 2 hosts" in fits(found)["chat of one user"][1]
+    assert "What many users get of TP=1 on 3 hosts is taken through its gateway only" in found["rule"][5]
+    assert found["rule"][-1] == (
+        "The hosts are not equally many: 3 for TP=1, 2 for TP=2; what many users get hangs on it."
+    )
+    assert not any("twice" in word for word in [*found["rule"], *(why for _choice, why in fits(found).values())])
+
+
+def test_two_replicas_of_tp2_have_a_page_and_many_users_reach_them_by_their_gateway() -> None:
+    found = decide(both(), of_hosts(4, 4), {})
+    assert found is not None
+    assert found["names"] == {"tp1x2": "TP=1 on 4 hosts", "tp2": "TP=2 on 4 hosts"}
+    assert rows(found)["throughput with 8 users, short-en"]["better"] == "tp1x2"
+    assert found["rule"][-1].startswith("Memory is")
+    assert not any("is one server" in sentence for sentence in found["rule"])
+    # One of two servers is half of the layout.
+    direct = [{**one, "via": "direct"} if one["deployment"] == "tp2" else one for one in both()]
+    found = decide(direct, of_hosts(4, 4), {})
+    assert found is not None
+    assert rows(found)["throughput with many users, short-en"]["better"] == "not known"
+    assert rows(found)["speed of a single user, short-en"]["better"] == "tp2"
+
+
+def order(suite: str = "layout", **target: Any) -> dict[str, Any]:
+    return {"run": {"suite": suite}, "targets": [{"name": "tp1: gateway", "variant": "tp1", **target}]}
+
+
+def test_a_run_for_the_decision_that_has_none_says_so() -> None:
+    (said,) = missing(order(), None)
+    assert said["severity"] == "info"
+    assert said["text"].startswith("TP=1 on each host and TP=2 over two hosts were not both measured, so this report")
+    assert missing(order(), page(both())) == []
+    assert missing(order("quick"), None) == []
+    # A block has one layout, and the run that it belongs to has the page.
+    assert missing(order(variant=""), None) == []
+    assert missing({}, None) == []
 
 
 def test_without_points_of_a_layout_there_is_no_page() -> None:

@@ -185,6 +185,15 @@ SPOILT = {
         "warning",
         "spark1: found a GPU clock that fell under load from 2411 to 1500 MHz, wanted 1929 MHz or more.",
     ),
+    "slowed-by-heat": (
+        late("spark1", lambda sample: sample["gpu"].update(throttle=["sw_power_cap", "hw_thermal_slowdown"])),
+        "gpu_slowed",
+        "warning",
+        (
+            "spark1: found its GPU slowed down by hardware or heat in 51 % of the measured samples "
+            "(hw_thermal_slowdown 51 %), wanted 5 % at most. Give it air"
+        ),
+    ),
     "hot": (
         late("spark1", lambda sample: sample["gpu"].update(temp_c=93.0)),
         "gpu_hot",
@@ -305,6 +314,24 @@ def test_one_fault_is_found_alone(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("until", "held", "codes"),
+    [
+        (SECONDS, ["sw_power_cap"], []),  # all the time, by the power mode: shown in the table of hosts
+        (3, ["hw_slowdown"], []),  # 3 of 61 samples
+        (4, ["hw_slowdown"], ["gpu_slowed"]),
+        (4, None, []),
+    ],
+)
+def test_a_clock_held_down_for_a_moment_or_by_the_power_cap_is_no_fault(
+    until: int, held: list[str] | None, codes: list[str]
+) -> None:
+    spoilt = run()
+    for sample in spoilt["snapshots"]["spark1"]["samples"]:
+        sample["gpu"]["throttle"] = held if BEGAN <= sample["t"] < BEGAN + until else []
+    assert [one["code"] for one in found(spoilt)] == codes
+
+
 def nothing_but_the_gateway(spoilt: Run) -> None:
     """The gateway is the only target: ranks are known from containers."""
     spoilt["order"]["targets"] = spoilt["order"]["targets"][1:]
@@ -367,6 +394,29 @@ def test_an_experiment_on_deployments_replaces_containers_and_that_is_no_fault()
     late("spark2", lambda sample: sample["containers"].clear())(spoilt)
     late("spark2", lambda sample: sample["gpu"].update(util_pct=0.0))(spoilt)
     assert found(spoilt) == []
+
+
+def test_rounds_that_nobody_watched_are_counted() -> None:
+    """As of a run that went on when the samples of its first part were gone."""
+
+    def second_half(spoilt: Run) -> None:
+        seen = spoilt["snapshots"]["spark2"]
+        seen["samples"] = [sample for sample in seen["samples"] if sample["t"] > BEGAN + SECONDS / 2 + 5]
+
+    spoilt = run()
+    second_half(spoilt)
+    (partly,) = [one for one in found(spoilt) if one["code"] == "host_partly_seen"]
+    assert partly["severity"] == "warning"
+    assert partly["text"].startswith(
+        "spark2: found 1 of 2 rounds played while nobody watched it, wanted a sample each second. Take its memory"
+    )
+
+
+def test_a_round_between_two_samples_was_watched() -> None:
+    spoilt = run()
+    for one in spoilt["rounds"][1:]:
+        one.update(began=one["began"] + 0.4, seconds=0.2)
+    assert "host_partly_seen" not in {one["code"] for one in found(spoilt)}
 
 
 def test_errors_come_first_and_each_once() -> None:

@@ -36,7 +36,8 @@ def test_a_pair_is_the_ratio_of_the_first_to_the_second() -> None:
     assert (row["ratio"], row["verdict"], row["paired"]) == (pytest.approx(1.2), "worse", True)
     assert (found["tpot_ms"]["verdict"], found["output_tps"]["verdict"]) == ("no difference", "worse")
     assert row["load"]["n"] == 4
-    assert row["note"] == "gateway has 2 hosts behind it, main-0 has 1."
+    assert row["unlike"] == "gateway has 2 hosts behind it, main-0 has 1 host: the ratio is of unequal hardware."
+    assert row["note"] == ""
 
 
 def test_rounds_that_took_turns_are_compared_with_their_neighbours() -> None:
@@ -76,7 +77,7 @@ def test_without_named_pairs_gateways_and_servers_are_laid_beside_each_other() -
 def test_an_invalid_side_tells_nothing() -> None:
     found = judged(point(valid=False, invalid_reasons=["Sent late."]), point("main-0"))
     assert {(row["ratio"], row["verdict"]) for row in found} == {(None, "inconclusive")}
-    assert "Sent late." in found[0]["note"]
+    assert found[0]["note"] == "gateway is invalid here: Sent late."
 
 
 def test_natural_answers_have_no_rate_to_compare() -> None:

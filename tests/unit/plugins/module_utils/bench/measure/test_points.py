@@ -99,6 +99,18 @@ TALK = {"conversations": [["One?"], ["Two?", "Three?"]]}
     [
         pytest.param([round_of(1, server=HITS)], {}, ["2.0% of the prompts came from"], id="fault 9"),
         pytest.param([round_of(1, server=HITS)], {"cache": "warm"}, [], id="warm case"),
+        pytest.param(
+            [round_of(number, record(tokens={"prompt": 150, "cached": 16})) for number in (1, 2)],
+            {},
+            [],
+            id="a head that nobody tells, of all rounds the same",
+        ),
+        pytest.param(
+            [round_of(number, record(tokens={"prompt": 150, "cached": 144})) for number in (1, 2)],
+            {},
+            ["96.0% of the prompts came from"],
+            id="prompts that were sent before",
+        ),
         pytest.param([round_of(1, server=HITS)], {"max_share_cached": 0.03}, [], id="the case allows more"),
         pytest.param([round_of(1, server=HITS)], {"max_share_cached": 0.0}, ["(at most 0.0% in a"], id="or none"),
         pytest.param([round_of(1, server=HITS)], TALK, [], id="turns repeat what was said"),

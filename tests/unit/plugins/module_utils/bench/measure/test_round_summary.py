@@ -22,8 +22,8 @@ ALONE = {"model": "series", "n": 1, "requests": 3}
 
 
 def summary(records: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    steady, goodput, server = (more.pop(name, None) for name in ("steady", "goodput", "server"))
-    found: dict[str, Any] = round_summary(spec(**more), records, steady, goodput, server)["summary"]
+    steady, goodput, server, case = (more.pop(name, None) for name in ("steady", "goodput", "server", "case"))
+    found: dict[str, Any] = round_summary(spec(**more), records, steady, goodput, server, case)["summary"]
     return found
 
 
@@ -150,6 +150,48 @@ def test_goodput_without_limits_or_counts_is_not_known() -> None:
     assert value([record(tpot_ms=None, tokens={"completion": 1})], "goodput_share", goodput={"tpot_ms": 30.0}) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("more", "limits", "why"),
+    [
+        pytest.param(
+            {"ttft_ms": None, "tpot_ms": None, "t_first": None},
+            {"ttft_ms": 300.0, "tpot_ms": 30.0},
+            "requests without a time to the first token, as their answers were not streamed",
+            id="in one piece",
+        ),
+        pytest.param(
+            {"ttft_ms": None, "tpot_ms": None, "t_first": None},
+            {"tpot_ms": 30.0},
+            "requests without a time per token, as their answers were not streamed",
+            id="in one piece, TPOT alone",
+        ),
+        pytest.param(
+            {"tpot_ms": None, "tokens": {"completion": None}},
+            {"ttft_ms": 300.0, "tpot_ms": 30.0},
+            "requests without a time per token, as the server did not count their tokens",
+            id="not counted",
+        ),
+        pytest.param(
+            {"tpot_ms": None, "gaps_ms": [0.0] * 10},
+            {"tpot_ms": 30.0},
+            "requests without a time per token, as all their tokens came at once",
+            id="all at once",
+        ),
+    ],
+)
+def test_goodput_that_is_not_known_says_what_is_missing(
+    more: dict[str, Any], limits: dict[str, float], why: str
+) -> None:
+    found = summary([record(0), record(1, **more)], goodput=limits)
+    assert found["goodput_share"] == found["goodput_rate"] == {"value": None, "null_reason": why}
+
+
+def test_a_limit_that_is_broken_is_broken_whatever_else_is_not_known() -> None:
+    late = record(tpot_ms=None, tokens={"completion": None}, ttft_ms=500.0)
+    for limits in ({"tpot_ms": 30.0, "ttft_ms": 150.0}, {"ttft_ms": 150.0, "tpot_ms": 30.0}):
+        assert value([late], "goodput_share", goodput=limits) == 0.0
+
+
 def test_fault_11_open_loads_are_timed_from_the_schedule_and_say_so() -> None:
     found = summary([record(t_sched=0.0, t_write=0.05), record(t_sched=0.0)], load=OPEN)
     assert found["ttft_ms"]["max"] == 150.0
@@ -215,6 +257,71 @@ def test_without_counters_the_answers_tell_the_cache_hit_rate() -> None:
     assert value([*records, record()], "cache_hit_rate") is None
 
 
+COLD, WARM = {"name": "c", "cache": "cold"}, {"name": "c", "cache": "warm"}
+TALK = {**COLD, "conversations": [["One?"], ["Two?", "Three?"]]}
+
+
+def answers(*cached: int | None, prompt: int = 150) -> list[dict[str, Any]]:
+    return [record(number, tokens={"prompt": prompt, "cached": one}) for number, one in enumerate(cached)]
+
+
+@pytest.mark.parametrize(
+    ("records", "more", "rate"),
+    [
+        pytest.param(answers(16, 16, 16), {"case": COLD}, 0.0, id="one block of a head that nobody tells"),
+        pytest.param(answers(16, 83, 16), {"case": COLD}, 67 / 402, id="and a prompt that was seen"),
+        pytest.param(answers(0, 16, 16), {"case": COLD}, 32 / 450, id="what one answer had not is no head"),
+        pytest.param(answers(144, 144, 144), {"case": COLD}, 0.96, id="whole prompts are no head"),
+        pytest.param(answers(75, 75), {"case": COLD}, 0.5, id="nor is half of them"),
+        pytest.param(answers(16, None), {"case": COLD}, None, id="one does not say"),
+        pytest.param(answers(16, 16), {"case": WARM}, 16 / 150, id="in a warm case all counts"),
+        pytest.param(answers(16, 16), {"case": None}, 16 / 150, id="no case"),
+        pytest.param(answers(16, 16), {"case": COLD, "server": {"head_tokens": 0}}, 16 / 150, id="there is no head"),
+        pytest.param(
+            answers(16, 16),
+            {"case": COLD, "server": {"prefix_queries": 300, "prefix_hits": 32, "head_tokens": None}},
+            0.0,
+            id="counters that know no head",
+        ),
+        pytest.param(
+            answers(16, 16),
+            {"case": COLD, "server": {"prefix_queries": 300, "prefix_hits": 59, "head_tokens": None}},
+            27 / 268,
+            id="and more than it",
+        ),
+    ],
+)
+def test_without_tokenize_the_head_is_what_each_answer_had_in_the_cache(
+    records: list[dict[str, Any]], more: dict[str, Any], rate: float | None
+) -> None:
+    found = value(records, "cache_hit_rate", **more)
+    assert found == (None if rate is None else pytest.approx(rate, abs=1e-5))
+
+
+NOBODY = "the case's prompts may be in the prefix cache, and nobody says how much of them was"
+
+
+@pytest.mark.parametrize(
+    ("case", "records", "speed", "why"),
+    [
+        pytest.param(WARM, [record()], None, NOBODY, id="warm"),
+        pytest.param(TALK, [record()], None, NOBODY, id="turns repeat what was said"),
+        pytest.param({**COLD, "max_share_cached": 0.5}, [record()], None, NOBODY, id="half may be cached"),
+        pytest.param(COLD, [record()], 1000.0, "", id="cold"),
+        pytest.param(WARM, [record(tokens={"cached": 0})], 1000.0, "", id="warm on purpose, and was not"),
+        pytest.param(WARM, [record(tokens={"cached": 96})], None, "96.0% of the prompts was in the", id="warm, told"),
+        pytest.param(COLD, [record(tokens={"cached": 16})], 840.0, "", id="a head that nobody tells is not computed"),
+    ],
+)
+def test_prefill_of_prompts_that_may_be_cached(
+    case: dict[str, Any], records: list[dict[str, Any]], speed: float | None, why: str
+) -> None:
+    found = summary(records, case=case, load=ALONE)["prefill_tps"]
+    assert found["value"] == speed
+    assert found["null_reason"].startswith(why)
+    assert bool(found["null_reason"]) == bool(why)
+
+
 @pytest.mark.parametrize(
     ("more", "speed"),
     [
@@ -231,6 +338,11 @@ def test_without_counters_the_answers_tell_the_cache_hit_rate() -> None:
 )
 def test_prefill_is_told_of_one_user_and_prompts_that_no_cache_held(more: dict[str, Any], speed: float | None) -> None:
     assert value([record()], "prefill_tps", **more) == speed
+
+
+def test_prompts_of_no_token_are_read_at_no_speed() -> None:
+    found = summary([record(tokens={"prompt": 0})], load=ALONE)["prefill_tps"]
+    assert (found["value"], bool(found["null_reason"])) == (None, True)
 
 
 def test_answers_in_one_piece_have_no_first_token() -> None:

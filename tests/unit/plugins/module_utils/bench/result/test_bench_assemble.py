@@ -103,6 +103,16 @@ def test_a_host_without_samples() -> None:
     assert split.snapshots({"samples": [sample(1.0)]}, None)["before"] == {"t": 1.0}
 
 
+def test_a_result_keeps_how_far_the_clock_was_off_and_what_was_so_before_and_after() -> None:
+    seen = {"clock_offset_s": 90.0, "gpu_processes": {"before": [], "after": None}}
+    found = split.snapshots(seen, (1.0, 2.0))
+    assert (found["clock_offset_s"], found["gpu_processes"]) == (90.0, {"before": [], "after": None})
+    assert found["disk"] == {"before": None, "after": None}
+    later = {"clock_offset_s": 0.0, "gpu_processes": {"before": [{"pid": 1}], "after": [{"pid": 2}]}}
+    both = split.continued(found, later)
+    assert (both["clock_offset_s"], both["gpu_processes"]) == (90.0, {"before": [], "after": [{"pid": 2}]})
+
+
 def test_each_request_has_a_line_with_its_round() -> None:
     lines = [json.loads(line) for line in split.request_lines(ROUNDS)]
     assert [(line["round"], line["warmup"]) for line in lines] == [("1", True), ("2", False), ("3", False)]

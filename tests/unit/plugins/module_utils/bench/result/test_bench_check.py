@@ -77,7 +77,14 @@ def test_a_wrong_value_is_named_with_its_place(
     assert wanted in fault.wanted
 
 
-@pytest.mark.parametrize("key", [key for key in example() if key != "schema"])
+def test_a_result_of_an_earlier_day_has_no_second_source() -> None:
+    document = example()
+    del document["second_source"]
+    document.pop("not_measured", None)
+    assert check.faults(document, "r.json") == []
+
+
+@pytest.mark.parametrize("key", [key for key in example() if key not in ("schema", "second_source", "not_measured")])
 def test_each_missing_key_is_named(key: str) -> None:
     document = example()
     del document[key]

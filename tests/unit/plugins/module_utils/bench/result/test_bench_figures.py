@@ -79,20 +79,80 @@ def test_without_intervals_there_are_lines_without_bands() -> None:
 
 def test_ttft_of_the_highest_number_of_users_that_all_targets_had() -> None:
     found = example()
-    eight = {one["target"]: one["id"] for one in found["points"] if one["load"].get("n") == 8}
+    eight = {one["target"]: one["id"] for one in found["points"] if one["id"].endswith("/n8")}
     times = {eight["main-0"]: [30.0, 10.0, None], eight["gateway"]: [20.0, 40.0]}
     figure = named(figures.of_cases(found["points"], rounds_with(times)))["picture-short-en-ttft-shares"]
     assert figure.samples == (("main-0", 0, (10.0, 30.0)), ("gateway", 1, (20.0, 40.0)))
     assert figure.title == "TTFT with 8 users"
 
 
+def tagged(found: dict[str, Any], tag: str, users: tuple[int, ...], target: str = "main-0") -> list[dict[str, Any]]:
+    """Points of a part with a tag, each with twice the figures of the first point."""
+    first = found["points"][0]
+    stats = {**first["stats"]["output_tps"], "median": 2 * first["stats"]["output_tps"]["median"]}
+    return [
+        {
+            **first,
+            "id": f"short-en/chat/direct:{target}/n{number}/{tag}",
+            "load": {**first["load"], "n": number},
+            "stats": {**first["stats"], "output_tps": stats},
+        }
+        for number in users
+    ]
+
+
+@pytest.mark.parametrize("tag", ["ladder", "hosts"])
+def test_steps_of_a_ladder_and_other_parts_are_no_points_of_the_line(tag: str) -> None:
+    found = example()
+    before = named(figures.of_cases(found["points"], []))["picture-short-en-output-tps"].curves[0]
+    found["points"] += tagged(found, tag, (1, 2, 4, 8, 16))
+    after = named(figures.of_cases(found["points"], []))
+    assert after["picture-short-en-output-tps"].curves[0] == before
+    groups = after["picture-short-en-rounds"].groups
+    assert {"8", f"8 ({tag})"} <= set(groups)
+
+
+def test_a_ladder_alone_is_a_line() -> None:
+    found = example()
+    found["points"] = tagged(found, "ladder", (1, 2, 4))
+    (curve,) = named(figures.of_cases(found["points"], []))["picture-short-en-output-tps"].curves
+    assert [value[0] for value in curve.values] == [1, 2, 4]
+
+
+def test_ttft_of_a_soak_is_drawn_and_that_of_a_ladders_step_is_not_mixed_in() -> None:
+    found = example()
+    soak = tagged(found, "soak", (8,))
+    times = {soak[0]["id"]: [30.0, 10.0]}
+    figure = named(figures.of_cases(soak, rounds_with(times)))["picture-short-en-ttft-shares"]
+    assert figure.samples == (("main-0", 0, (10.0, 30.0)),)
+    plain = tagged(found, "x", (8,))
+    plain[0]["id"] = plain[0]["id"].removesuffix("/x")
+    times = {plain[0]["id"]: [1.0, 2.0], plain[0]["id"] + "/ladder": [100.0, 200.0]}
+    both = [*plain, *tagged(found, "ladder", (8,))]
+    figure = named(figures.of_cases(both, rounds_with(times)))["picture-short-en-ttft-shares"]
+    assert figure.samples == (("main-0", 0, (1.0, 2.0)),)
+
+
 def test_the_forest_has_every_ratio_that_is_known() -> None:
     (forest,) = figures_forest.of_comparison(example()["comparison"])
-    assert [row.verdict for row in forest.rows] == ["no change", "regression", "inconclusive", "improvement"]
-    assert forest.rows[0].ends == (0.991, 1.02)
-    assert [row.margin for row in forest.rows] == [0.05, 0.05, 0.1, 0.1]
+    known = [row for row in example()["comparison"]["rows"] if row["ratio"] is not None]
+    assert [(row.verdict, list(row.ends or ())) for row in forest.rows] == [
+        (row["verdict"], row["ci95"]) for row in known
+    ]
+    assert {row.verdict for row in forest.rows} == {"no change", "regression", "inconclusive", "improvement"}
+    first = next(row for row in forest.rows if row.label.endswith(", N = 8: ttft_ms"))
+    assert first.margin == pytest.approx((1 / 1.1, 1.1), abs=1e-6)
+    assert len({row.label for row in forest.rows}) == len(forest.rows)
     assert figures_forest.of_comparison(None) == []
     assert figures_forest.of_pairs([], {}) == []
+
+
+def test_the_margin_of_a_row_is_the_one_that_it_was_judged_by() -> None:
+    row = {"metric": "ttft_ms", "margin": [0.75, 1.25]}
+    assert figures_forest.margin_of(row, {"ttft_ms": 0.1}) == (0.75, 1.25)
+    earlier = {"metric": "ttft_ms"}
+    assert figures_forest.margin_of(earlier, {"ttft_ms": 0.1}) == pytest.approx((1 / 1.1, 1.1))
+    assert figures_forest.margin_of(earlier, {}) is None
 
 
 def test_a_forest_stays_readable() -> None:
@@ -134,9 +194,27 @@ def test_host_table() -> None:
     assert dict(zip(host_table.HEAD, idle, strict=True))["power (W)"].text == "n/a"
 
 
+@pytest.mark.parametrize(
+    ("held", "text"),
+    [
+        (
+            [["sw_power_cap"], ["sw_power_cap", "sw_thermal_slowdown"], ["hw_thermal_slowdown"], []],
+            "power cap 50.0 %, thermal 50.0 %",
+        ),
+        ([["hw_slowdown"], [], ["gpu_idle"], None], "hardware 33.3 %"),
+        ([["gpu_idle"], ["applications_clocks_setting"]], "no"),
+        ([None, None], "n/a"),
+    ],
+)
+def test_why_clocks_were_held_down_is_one_cell(held: list[Any], text: str) -> None:
+    during = [{"t": float(second), "gpu": {"throttle": one}} for second, one in enumerate(held)]
+    (row,) = host_table.rows({"spark1": {"during": during}})
+    assert dict(zip(host_table.HEAD, row, strict=True))["clock held down"].text == text
+
+
 def test_a_host_that_says_nothing_has_no_figures() -> None:
     (row,) = host_table.rows({"spark1": {"during": [{"t": 1.0}, {"t": 2.0, "gpu": None, "net": None}]}})
-    assert [cell.text for cell in row[2:]] == ["n/a"] * 11
+    assert [cell.text for cell in row[2:]] == ["n/a"] * 12
     (row,) = host_table.rows({"spark1": {"during": []}})
     assert row[1].text == "0"
     assert len(row) == len(host_table.HEAD)

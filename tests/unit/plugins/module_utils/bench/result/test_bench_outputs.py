@@ -10,15 +10,18 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.client import failures
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.result import (
     csv_long,
     facts_text,
     html,
+    html_parts,
     junit,
     markdown,
     screen,
@@ -75,14 +78,15 @@ def test_b08_no_figure_is_n_a_with_its_reason_and_the_pipeline_stops() -> None:
     found = all_failed()
     assert "Not one request succeeded" in markdown.text(found)
     assert '<abbr title="no request succeeded">n/a</abbr>' in page(found)
-    assert screen.failure(found).startswith("Not one request succeeded (empty_output 192).")
+    assert screen.failure(found).startswith("Not one request succeeded (empty_output 288).")
     rows = [row for row in markdown.headline_table(found)[2:] if row]
     assert all(row.count("n/a") == 6 for row in rows)
 
 
 def test_b14_the_clients_own_timeout_is_said_to_be_its_own() -> None:
     for name in ("report.md", "report.html", "junit.xml"):
-        assert "The client gave up: no token within 300 s, its own limit for TTFT." in golden(name)
+        said = failures.waited(failures.TIMEOUT_TTFT, 300.0)
+        assert (html_parts.safe(said) if name == "report.html" else said) in golden(name)
 
 
 def test_nothing_measured_stops_the_pipeline_and_success_does_not() -> None:
@@ -129,6 +133,31 @@ def test_the_page_has_its_sections() -> None:
     assert "no-pictures" in ids
 
 
+def test_a_second_source_has_a_section_with_its_notes() -> None:
+    found = example()
+    assert [row["agrees"] for row in found["second_source"]["rows"]] == [True, False]
+    found["second_source"]["notes"] = [f"{HOSTILE} is at https://b"]
+    for text in (markdown.text(found), page(found)):
+        assert "agrees at 1 of 2 points" in text
+        assert "is at https://b" in text
+    assert "script" not in Page(page(found)).tags
+    assert "<script>" not in markdown.text(found)
+    found["second_source"]["rows"] = []
+    assert "## Second source\n\n- " in markdown.text(found)
+    assert "second-source" in Page(page(found)).ids
+    found["second_source"]["rows"] = example()["second_source"]["rows"]
+    found["second_source"]["rows"][0]["agrees"] = None
+    assert "not known" in markdown.text(found)
+
+
+def test_without_a_second_source_there_is_no_section() -> None:
+    found = {**example(), "second_source": None}
+    del_it = {key: value for key, value in found.items() if key != "second_source"}
+    for one in (found, del_it):
+        assert "Second source" not in markdown.text(one)
+        assert "second-source" not in Page(page(one)).ids
+
+
 def test_the_page_follows_light_and_dark_and_takes_nothing_from_a_network() -> None:
     text = page(example())
     assert "prefers-color-scheme: dark" in text
@@ -157,12 +186,14 @@ def test_hostile_text_stays_text() -> None:
 def test_junit_counts_what_failed() -> None:
     root = ET.fromstring(golden("junit.xml"))
     points, rows = list(root)
-    assert (points.get("tests"), points.get("failures")) == ("8", "2")
-    assert (rows.get("tests"), rows.get("failures"), rows.get("skipped")) == ("5", "2", "1")
-    (skipped,) = rows.iter("skipped")
-    assert "9 rounds on each side would settle it" in (skipped.get("message") or "")
+    judged = Counter(row["verdict"] for row in example()["comparison"]["rows"])
+    assert min(judged.values()) > 0 and len(judged) == 4, "a row of each kind"
+    assert (points.get("tests"), points.get("failures")) == ("12", "2")
+    assert rows.get("tests") == str(judged.total())
+    assert (rows.get("failures"), rows.get("skipped")) == (str(judged["regression"]), str(judged["inconclusive"]))
+    assert any("rounds on each side would settle it" in (one.get("message") or "") for one in rows.iter("skipped"))
     kinds = [failure.get("type") for failure in root.iter("failure")]
-    assert kinds == ["errors", "invalid", "regression", "regression"]
+    assert kinds == ["errors", "invalid", *["regression"] * judged["regression"]]
 
 
 def test_csv_is_one_figure_a_line_with_its_unit() -> None:
@@ -178,11 +209,11 @@ def test_csv_is_one_figure_a_line_with_its_unit() -> None:
 
 
 def test_markdown_is_short_enough_for_an_issue() -> None:
-    assert len(golden("report.md")) < 65536 / 8
+    assert len(golden("report.md")) < 65536 / 4
     long = example()
     for one in long["points"]:
         one["error_samples"] = [{"kind": kind, "message": "x" * 100000} for kind in one["errors"]]
-    assert len(markdown.text(long)) < 65536 / 8
+    assert len(markdown.text(long)) < 65536 / 4
 
 
 def test_what_is_not_valid_is_marked_everywhere() -> None:
@@ -194,8 +225,10 @@ def test_what_is_not_valid_is_marked_everywhere() -> None:
 
 def test_the_screen_names_the_worst_first_and_the_files() -> None:
     said = screen.lines(example(), ["/r/report.html"])
-    severities = [line.split(":")[0] for line in said if line.startswith(("error: ", "info: "))]
-    assert severities == ["error", "info"]
+    order = ["error", "warning", "info"]
+    severities = [line.split(":")[0] for line in said if line.startswith(tuple(f"{word}: " for word in order))]
+    assert {"error", "warning"} <= set(severities)
+    assert severities == sorted(severities, key=order.index)
     assert said[-1] == "written: /r/report.html"
     assert any(line.startswith("regression against 20261101T080000Z-standard-main") for line in said)
 

@@ -18,7 +18,8 @@ def left_out(users: int, why: str, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "severity"), [("ladder", "info"), ("no_knee", "warning"), ("dead", "error"), ("", "warning")]
+    ("kind", "severity"),
+    [("ladder", "info"), ("no_knee", "warning"), ("dead", "error"), ("refused", "error"), ("", "warning")],
 )
 def test_rounds_of_one_reason_are_one_finding(kind: str, severity: str) -> None:
     (finding,) = skipped.findings([left_out(users, "It is so.", kind) for users in (16, 16, 32)])
@@ -34,3 +35,7 @@ def test_a_target_that_no_longer_answers_stops_the_pipeline_and_a_ladders_end_do
     dead = left_out(4, "gateway answered no request of 3 rounds in a row.", "dead")
     assert skipped.failure([dead, left_out(8, "The end.", "ladder")]) == f"1 round not measured. {dead['skipped']}"
     assert skipped.failure([left_out(8, "The end.", "ladder")]) == ""
+    assert (
+        skipped.failure([dead], "go on with x") == f"1 round not measured. {dead['skipped']} Mend it, and go on with x"
+    )
+    assert skipped.failure([left_out(8, "The end.", "ladder")], "go on with x") == ""
