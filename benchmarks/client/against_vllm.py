@@ -36,6 +36,8 @@ TPOT, TTFT = "median_tpot_ms", "median_ttft_ms"
 TPOT_LIMIT, TTFT_LIMIT = 2.0, 5.0
 PORT = 29860
 STARTS_WITHIN = 180.0
+# Seeds that vllm-rs tries for its prompts in a round, and its words when it has found none with one.
+TRIES, NO_PROMPTS = 20, "failed to converge"
 
 
 @contextmanager
@@ -70,6 +72,22 @@ def served(folder: Path) -> Iterator[str]:
         os.sched_setaffinity(0, processors)
 
 
+def _ask(row: Contender, job: Job, number: int) -> Figures:
+    """One round of one client; vllm-rs does not find prompts of the wanted length with every seed."""
+    log = job.folder / "log"
+    for attempt in range(TRIES):
+        seed = [f"--seed={number * TRIES + attempt}"] if row.name == tools.RUST else []
+        usage = child.run([*row.command(job), *seed], log, row.environment)
+        try:
+            return row.read(job)
+        except (OSError, ValueError, KeyError) as error:
+            said = log.read_text(encoding="utf-8", errors="replace")
+            why = f"{error}; exit code {usage.code}): {said.splitlines()[-5:]}"
+        if NO_PROMPTS not in said:
+            break
+    raise SystemExit(f"{row.name} gave no result ({why}")
+
+
 def ask_all(rows: Sequence[Contender], job: Job, rounds: int) -> dict[str, list[Figures]]:
     """All rounds of all clients; every second round goes the other way."""
     found: dict[str, list[Figures]] = {row.name: [] for row in rows}
@@ -78,12 +96,7 @@ def ask_all(rows: Sequence[Contender], job: Job, rounds: int) -> dict[str, list[
             folder = job.folder / f"{number}-{row.name}"
             folder.mkdir()
             own = Job(job.url, job.users, job.requests, job.tokens, folder, job.model)
-            usage = child.run(row.command(own), folder / "log", row.environment)
-            try:
-                figures = row.read(own)
-            except (OSError, ValueError, KeyError) as error:
-                last = (folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
-                raise SystemExit(f"{row.name} gave no result ({error}; exit code {usage.code}): {last}") from error
+            figures = _ask(row, own, number)
             found[row.name].append(figures)
             tpot, ttft = (plain(figures.more.get(name), ".2f") for name in (TPOT, TTFT))
             print(f"round {number + 1}, {row.name}: TPOT {tpot} ms, TTFT {ttft} ms, {figures.ok} answers", flush=True)
