@@ -36,6 +36,8 @@ ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "OMP_NUM_THREADS": "1",
+    # See vllm_cpu_lab/platform.py.
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
     # There is no C++ compiler in the image.
     "TORCHDYNAMO_DISABLE": "1",
     # Ray: one GPU per host as on a Spark; no token even if the mounted home has one; no killing by memory use.

@@ -70,6 +70,8 @@ class JobFolder:
         except OSError:
             os.close(descriptor)
             return None
+        # A folder that is used again has the group of before in it, whose number may be longer.
+        os.ftruncate(descriptor, 0)
         os.write(descriptor, str(os.getpgrp()).encode())
         return descriptor
 

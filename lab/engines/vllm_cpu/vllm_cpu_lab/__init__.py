@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, dgxspark.serving contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""vLLM plugins of the lab's image: the stock CPU platform, able to run under Ray and quicker to start.
+"""vLLM plugins of the lab's image: the stock CPU platform, able to run under Ray, quicker to start, and without AMX.
 
-They change how processes are started and connected, and nothing about what is computed or served.
+They change how processes are started and connected, and with which instructions, and nothing about what is served.
 """
 
 from __future__ import annotations

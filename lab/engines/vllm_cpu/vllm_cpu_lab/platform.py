@@ -8,10 +8,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import torch
 from vllm.platforms.cpu import CpuPlatform
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
+
+# On virtual machines with AMX a worker died of SIGILL when a second engine used the tiles at the same time. oneDNN is
+# told by ONEDNN_MAX_CPU_ISA in the image, and vLLM asks this.
+torch.cpu._is_amx_tile_supported = lambda: False
 
 
 class LabCpuPlatform(CpuPlatform):

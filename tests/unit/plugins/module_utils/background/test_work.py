@@ -113,6 +113,17 @@ def test_work_that_is_killed_has_failed() -> None:
     assert (answer["failed"], answer["msg"]) == (True, GONE)
 
 
+def test_a_folder_that_is_used_again_names_its_new_processes_alone() -> None:
+    """What is ended is the group in it: a digit of the one before would end somebody else's."""
+    folder = JobFolder("x")
+    folder.make()
+    (folder.path / "lock").write_text("1234567890", encoding="ascii")
+    descriptor = folder.claim()
+    assert descriptor is not None
+    assert (folder.path / "lock").read_text(encoding="ascii") == str(os.getpgrp())
+    os.close(descriptor)
+
+
 def test_done_is_said_before_the_process_ends() -> None:
     def serve(progress: Progress) -> dict[str, Any]:
         progress.finish({"received": 5})
