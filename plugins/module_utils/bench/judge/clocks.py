@@ -15,13 +15,13 @@ from typing import Any
 
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.finding import WARNING, Finding, finding
 from ansible_collections.dgxspark.serving.plugins.module_utils.bench.judge.watched import entries, number
+from ansible_collections.dgxspark.serving.plugins.module_utils.bench.suites.reach import LOCALHOST
 
 # Seconds. Samples come once a second, so that what is nearer than this shifts no window that matters.
 APART = 1.0
 KEY = "clock_offset_s"
 _TIME = re.compile(r"\d{9,11}\.\d+")
 Clock = Mapping[str, float]
-LOCALHOST = "localhost"
 _CONTROLLER: Clock = {"offset_s": 0.0, "error_s": 0.0}
 
 
